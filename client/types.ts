@@ -1352,6 +1352,7 @@ export interface Api {
           | 'awaiting_approval'
           | 'no_details'
           | 'details_changed'
+          | 'account_refused'
           | null
         /** Your payout details of this currency can be paid from this moment. ISO 8601 in UTC. */
         payableFrom?: string
@@ -2117,6 +2118,7 @@ export type RefusalCode =
   | 'rate_limited'
   | 'recent_sign_in_required'
   | 'refund_too_large'
+  | 'run_line_not_found'
   | 'run_not_approved'
   | 'run_not_exported'
   | 'run_not_found'

@@ -19,12 +19,14 @@ const USAGE = `npm run payouts -- COMMAND, where COMMAND is one of
   propose                       proposes payouts to all sellers; it reserves nothing
   show RUN                      who gets how much, and why others do not
   approve RUN                   makes the payouts, of what can still be paid now
+  leave-out RUN SELLER          waits with a seller, by id or mailbox; take-in RUN SELLER undoes it
   cancel RUN                    cancels a run that waits
   export RUN FOLDER             writes the bank files of a run; the same each time
   mark RUN sent                 the bank has the files
   mark PAYOUT paid              the bank confirms the payout
   mark PAYOUT failed REASON     the bank refused it; the money goes back to the balance
   mark PAYOUT reversed REASON   it came back after it had arrived
+  pay-again PAYOUT              its account is right after all: the next run pays there again
   statement FILE                reads what the bank says, a camt.053 file or a CSV; each file once`
 const MOST_SHOWN = 20
 
@@ -36,6 +38,13 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   propose: [0, 0, async (parts) => show(parts, await work.proposeAsOperator(parts, MACHINE))],
   show: [1, 1, (parts, runId) => show(parts, runId)],
   approve: [1, 1, approve],
+  'leave-out': [2, 2, (parts, runId, seller) => leaveOut(parts, runId, seller, true)],
+  'take-in': [2, 2, (parts, runId, seller) => leaveOut(parts, runId, seller, false)],
+  'pay-again': [
+    1,
+    1,
+    async (parts, id) => [(await work.payAgainAsOperator(parts, MACHINE, id)) ? 'Done.' : 'It was so before.'],
+  ],
   cancel: [
     1,
     1,
@@ -105,6 +114,18 @@ async function approve(parts: work.PayoutWork, runId: string): Promise<string[]>
   return show(parts, runId)
 }
 
+/** All currencies of a seller. */
+async function leaveOut(parts: work.PayoutWork, runId: string, seller: string, isOut: boolean): Promise<string[]> {
+  const lines = (await linesOf(parts.db, (await findRun(parts.db, runId)).id)).filter(
+    ({ sellerId, sellerEmail, blocked }) =>
+      (sellerId === seller || sellerEmail === seller.toLowerCase()) && (blocked === null || blocked === 'left_out'),
+  )
+  if (lines.length === 0) throw new Refusal('run_line_not_found', 'The run would not pay this seller.')
+  for (const { sellerId, currency } of lines)
+    await work.leaveOutAsOperator(parts, MACHINE, { runId, sellerId, currency, isOut })
+  return show(parts, runId)
+}
+
 /** Each file is written under a name of its own, and only for its owner: it has names and account numbers. */
 async function exportFiles(parts: work.PayoutWork, runId: string, folder: string): Promise<string[]> {
   const wanted = await filesOf(parts.db, (await findRun(parts.db, runId)).id, parts.writers)
@@ -140,7 +161,7 @@ async function mark(parts: work.PayoutWork, id: string, word: string, reason?: s
 async function readFile(parts: work.PayoutWork, file: string): Promise<string[]> {
   const { lines, others, moved } = await work.readStatementAsOperator(parts, MACHINE, fs.readFileSync(file))
   const known = lines.filter(({ outcome }) => outcome === 'known_before').length
-  const odd = lines.filter(({ outcome }) => /^(?:not_found|amount_differs|not_expected)$/.test(outcome))
+  const odd = lines.filter(({ outcome }) => /^(?:not_found|amount_differs|not_expected|other_account)$/.test(outcome))
   return [
     `${moved.paid.length} paid, ${moved.failed.length} failed, ${moved.reversed.length} came back, ${known} known before, ${odd.length} to look at, ${others} other lines.`,
     ...odd.map(({ reference, status, amountMinor, currency, outcome, payout }) => {

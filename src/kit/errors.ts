@@ -88,6 +88,7 @@ const PROBLEMS = {
   order_not_acceptable: [409, 'The payment cannot be accepted'],
   order_not_refundable: [409, 'The order cannot be refunded'],
   refund_too_large: [409, 'The refund is larger than the refundable amount'],
+  run_line_not_found: [404, 'The run would not pay this seller'],
   run_not_proposed: [409, 'The run waits for no decision'],
   run_not_approved: [409, 'The run is not approved'],
   run_not_exported: [409, 'The run is not exported'],

@@ -53,4 +53,4 @@ export const ODD_STATEMENT_LINES = sql`
   select 'bank_' || l.outcome, l.reference, null, l.currency, p.amount_minor, l.amount_minor
   from payout_statement_lines l join payout_statements s on s.hash = l.statement_hash
   left join payouts p on p.id = l.payout_id
-  where l.outcome in ('not_found', 'amount_differs', 'not_expected') and s.uploaded_at > now() - interval '15 days'`
+  where l.outcome in ('not_found', 'amount_differs', 'not_expected', 'other_account') and s.uploaded_at > now() - interval '15 days'`

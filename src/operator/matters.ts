@@ -3,39 +3,14 @@ import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
 import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
-
-/** What needs a person, by weight: what loses money by waiting comes first. */
-export const MATTERS = [
-  'needs_review',
-  'disputed',
-  'refund_failed',
-  'reconciliation',
-  'webhook_silence',
-  'payments_refused',
-  'payout_run',
-  'payouts_unanswered',
-  'mail_failed',
-  'receipts_refused',
-  'sellers_waiting',
-] as const
-
-export interface Matter {
-  what: (typeof MATTERS)[number]
-  says: string
-  /** What to do about it. */
-  advice: string
-  /** The view of the operators' page that helps, behind its "#". Null: none does. */
-  view: string | null
-  at: Date | null
-}
+import { MATTERS, type Matter } from './matter.ts'
+import { payoutMatters } from './payout-matters.ts'
 
 /** At most this many of one kind, each with its own line. */
 const MOST_SHOWN = 20
 const MOST_RECEIPTS = 5
 const REFUND_DAYS = 60
 const RECEIPT_DAYS = 14
-/** Banks confirm a transfer within some days. */
-const ANSWER_DAYS = 7
 /** A processor that has taken money, and has sent nothing for this long, is silent. */
 const SILENT_HOURS = 24
 /** The reconciliation runs each night, and tries again for hours. */
@@ -50,8 +25,7 @@ export async function mattersOf(db: Db): Promise<Matter[]> {
     reconciliation(db),
     silences(db),
     refusedPayments(db),
-    waitingRuns(db),
-    unansweredPayouts(db),
+    payoutMatters(db),
     failedMails(db),
     refusedReceipts(db),
     waitingSellers(db),
@@ -165,43 +139,10 @@ async function refusedPayments(db: Db): Promise<Matter[]> {
   }))
 }
 
-async function waitingRuns(db: Db): Promise<Matter[]> {
-  const { rows } = await sql<{ id: string; payouts: number; at: Date }>`
-    select r.id, r.created_at as at,
-      (select count(*)::int from payout_run_lines l where l.run_id = r.id and l.blocked is null) as payouts
-    from payout_runs r where r.state = 'proposed' order by r.created_at desc limit ${MOST_SHOWN}`.execute(db)
-  return rows.map(({ id, payouts, at }) => ({
-    what: 'payout_run',
-    says: `A run of ${payouts} ${payouts === 1 ? 'payout' : 'payouts'} waits for your approval.`,
-    advice: 'Look at who gets how much, then approve or cancel it.',
-    view: `/payouts/${id}`,
-    at,
-  }))
-}
-
-async function unansweredPayouts(db: Db): Promise<Matter[]> {
-  const { rows } = await sql<{ count: number; at: Date | null }>`
-    select count(*)::int as count, min(sent_at) as at from payouts
-    where state in ('approved', 'sent') and state = 'sent' and sent_at < now() - make_interval(days => ${ANSWER_DAYS})`.execute(
-    db,
-  )
-  const { count, at } = rows[0]!
-  if (count === 0) return []
-  return [
-    {
-      what: 'payouts_unanswered',
-      says: `${count} ${count === 1 ? 'payout was' : 'payouts were'} sent more than ${ANSWER_DAYS} days ago, and no bank has confirmed ${count === 1 ? 'it' : 'them'}.`,
-      advice: 'Upload the bank’s statement, or mark each payout as paid or failed.',
-      view: '/payouts?status=sent',
-      at,
-    },
-  ]
-}
-
 async function failedMails(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ count: number; at: Date | null }>`
     select count(*)::int as count, max(completed_on) as at from pgboss.job
-    where state = 'failed' and (name in ('mail', 'notice', 'sale_mail', 'product_mail', 'operator_mail', 'run_mail', 'payout_mail')
+    where state = 'failed' and (name in ('mail', 'notice', 'sale_mail', 'product_mail', 'operator_mail', 'run_mail', 'payout_mail', 'account_mail')
       or name like '%code%')`.execute(db)
   const { count, at } = rows[0]!
   if (count === 0) return []

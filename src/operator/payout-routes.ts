@@ -5,6 +5,7 @@ import { limitOf, refusing } from '../kit/schema.ts'
 import { searchPayouts } from '../payouts/run-views.ts'
 import { HIDDEN } from './guard.ts'
 import { TAG } from './routes.ts'
+import { runFileRoutes } from './run-file-routes.ts'
 import { type PayoutRouteParts, runRoutes } from './run-routes.ts'
 import { Done, SellerParams } from './schema.ts'
 import {
@@ -17,16 +18,18 @@ import {
   PayoutsQuery,
 } from './payout-schema.ts'
 import { payoutView } from './payout-views.ts'
-import { adjustAsOperator, markAsOperator } from './payouts.ts'
+import { adjustAsOperator, markAsOperator, payAgainAsOperator } from './payouts.ts'
 
 const RECENT = 'Needs a sign-in of the last ten minutes.'
 
 /** The payouts: runs, bank files, what banks say, and corrections. */
 export function operatorPayoutRoutes(server: Server, parts: PayoutRouteParts): void {
   runRoutes(server, parts)
+  runFileRoutes(server, parts)
   listRoute(server, parts)
   paidRoute(server, parts)
   for (const one of FAILURES) failureRoute(server, parts, one)
+  payAgainRoute(server, parts)
   adjustmentRoute(server, parts)
 }
 
@@ -79,13 +82,13 @@ const FAILURES = [
     mark: 'failed',
     operationId: 'operatorFailPayout',
     summary: 'The bank refused a payout',
-    description: `${RECENT} The money goes back to the seller’s balance, and the next run pays it again. A repeat changes nothing. A payout in a file that is not marked as sent is 409 \`payout_not_movable\`, because the file could still be sent.`,
+    description: `${RECENT} The money goes back to the seller’s balance. Once a bank has had the payout, runs leave it there until the seller has saved the payout details again, or an operator says that the account is right. A repeat changes nothing. A payout in a file that is not marked as sent is 409 \`payout_not_movable\`, because the file could still be sent.`,
   },
   {
     mark: 'reversed',
     operationId: 'operatorReversePayout',
     summary: 'A confirmed payout came back',
-    description: `${RECENT} The money goes back to the seller’s balance, and the next run pays it again. A repeat changes nothing.`,
+    description: `${RECENT} The money goes back to the seller’s balance, and stays there as after a failure. A repeat changes nothing.`,
   },
 ] as const
 
@@ -110,6 +113,27 @@ function failureRoute(
       const actor = operators.recently(request)
       const { payoutId: id } = request.params
       return { changed: await markAsOperator(work, actor, { mark, id, reason: request.body.reason }) }
+    },
+  )
+}
+
+function payAgainRoute(server: Server, { operators, work }: PayoutRouteParts): void {
+  server.post(
+    '/api/operator/payouts/:payoutId/pay-again',
+    {
+      config: HIDDEN,
+      schema: {
+        operationId: 'operatorPayAgain',
+        summary: 'The account of a payout that came back is right',
+        description: `${RECENT} The next run proposes a payout there again. A repeat changes nothing. A payout that has not failed or come back is 409 \`payout_not_movable\`.`,
+        tags: TAG,
+        params: PayoutParams,
+        response: { 200: Done, ...refusing('recent_sign_in_required', 'payout_not_found', 'payout_not_movable') },
+      },
+    },
+    async (request) => {
+      const actor = operators.recently(request)
+      return { changed: await payAgainAsOperator(work, actor, request.params.payoutId) }
     },
   )
 }

@@ -15,6 +15,11 @@ const State = Type.Enum([...PAYOUT_STATES], {
 })
 
 export const RunParams = Type.Object({ runId: Type.String({ pattern: idPattern('run') }) })
+export const RunLineParams = Type.Object({
+  ...RunParams.properties,
+  sellerId: Type.String({ pattern: idPattern('sel') }),
+  currency: CurrencyCode,
+})
 export const RunFileParams = Type.Object({ ...RunParams.properties, currency: CurrencyCode })
 export const RunFileQuery = Type.Object({
   format: Type.Optional(
@@ -71,7 +76,10 @@ export const RunLine = Type.Object({
   email: Type.String(),
   currency: Currency,
   amount: Type.Integer({ description: 'What was due, in minor units. Negative: the seller owes it.' }),
-  blocked: Type.Union([Type.Enum([...BLOCKS]), Null], { description: 'Why it is not paid. Null: it is.' }),
+  blocked: Type.Union([Type.Enum([...BLOCKS]), Null], {
+    description:
+      'Why it is not paid, among them `account_refused`: the bank refused the last payout to this account; `left_out`: by an operator. Null: it is paid.',
+  }),
   destination: Type.Union([Type.String(), Null], { description: 'Masked.' }),
   payout: Type.Union([
     Type.Object({
@@ -87,7 +95,8 @@ export const RunDetail = Type.Object({
   ...Run.properties,
   files: Type.Array(RunFile),
   lines: Type.Array(RunLine, {
-    description: 'At most 1000: those that are paid first, the largest amounts first. A line never changes.',
+    description:
+      'At most 1000: those that are paid first, the largest amounts first. Only `left_out` comes and goes, while the run waits.',
   }),
 })
 export type RunDetail = Type.Static<typeof RunDetail>
@@ -118,6 +127,10 @@ export const OperatorPayout = Type.Object({
   paidAt: Type.Union([Time, Null]),
   endedAt: Type.Union([Time, Null], { description: 'When it failed or came back.' }),
   failure: Type.Union([Type.String(), Null]),
+  holdsBack: Type.Boolean({
+    description:
+      'Runs pay nothing to this account until the seller saves it again, or an operator says that it is right.',
+  }),
 })
 export type OperatorPayout = Type.Static<typeof OperatorPayout>
 export const OperatorPayouts = Type.Object({ items: Type.Array(OperatorPayout), nextCursor: NextCursor })

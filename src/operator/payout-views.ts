@@ -54,6 +54,7 @@ export const payoutView = (row: FoundPayout): OperatorPayout => ({
   paidAt: iso(row.paidAt),
   endedAt: iso(row.endedAt),
   failure: row.failure,
+  holdsBack: row.holdsBack,
 })
 
 const iso = (at: Date | null) => at && at.toISOString()

@@ -3,9 +3,11 @@ import { type Db, inTransaction, patiently } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Adjustment, type NewAdjustment, adjust } from '../payouts/adjust.ts'
 import { type AppliedStatement, applyStatement } from '../payouts/apply-statement.ts'
-import { type ExportParts, type ExportedFile, type FileFormat, exportFile } from '../payouts/export.ts'
+import { type ExportParts, type ExportedFile, type WantedFile, exportFile } from '../payouts/export.ts'
 import { readStatement } from '../payouts/files/statement.ts'
+import { type RunLineId, leaveOut } from '../payouts/leave-out.ts'
 import { type MovedPayout, movePayout, sendRun } from '../payouts/moves.ts'
+import { payAgain } from '../payouts/refused-account.ts'
 import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
 import { type Action, note } from './log.ts'
 
@@ -58,7 +60,7 @@ export const cancelAsOperator = ({ db }: PayoutWork, actor: string, runId: strin
 export const exportAsOperator = (
   { db, ...parts }: PayoutWork,
   actor: string,
-  wanted: { runId: string; currency: string; format?: FileFormat | undefined },
+  wanted: WantedFile,
 ): Promise<ExportedFile> =>
   inTransaction(db, async (tx) => {
     const file = await exportFile(tx, parts, { ...wanted, by: actor })
@@ -100,17 +102,38 @@ export const markAsOperator = (
     return moved !== undefined
   })
 
+/** Leaves a seller out of a run that waits, or takes the seller in again. False: it was so before. Refuses as leaveOut(). */
+export const leaveOutAsOperator = (
+  { db }: PayoutWork,
+  actor: string,
+  { isOut, ...line }: RunLineId & { isOut: boolean },
+): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
+    const isChanged = await leaveOut(tx, line, isOut)
+    const { runId, sellerId, currency } = line
+    if (isChanged) await note(tx, actor, isOut ? 'payout_left_out' : 'payout_taken_in', runId, { sellerId, currency })
+    return isChanged
+  })
+
+/** The account of a payout that came back is right. False: it was so before. Refuses as payAgain(). */
+export const payAgainAsOperator = ({ db }: PayoutWork, actor: string, payoutId: string): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
+    const paid = await payAgain(tx, payoutId)
+    if (paid) await note(tx, actor, 'payout_account_confirmed', payoutId, { ...paid })
+    return paid !== undefined
+  })
+
 const told = ({ sellerId, currency, amountMinor }: MovedPayout) => ({ sellerId, currency, amountMinor })
 
 /** Reads a bank's statement and notes it in the log, in one transaction. Refuses `statement_not_readable`, `statement_already_read`. */
 export async function readStatementAsOperator(
-  { db }: Pick<PayoutWork, 'db'>,
+  { db, paidFrom }: Pick<PayoutWork, 'db' | 'paidFrom'>,
   actor: string,
   bytes: Buffer,
 ): Promise<AppliedStatement> {
   const statement = await readStatement(bytes)
   return inTransaction(db, async (tx) => {
-    const applied = await applyStatement(tx, statement, actor)
+    const applied = await applyStatement(tx, statement, { by: actor, paidFrom })
     const counts: Record<string, number> = {}
     for (const { outcome } of applied.lines) counts[outcome] = (counts[outcome] ?? 0) + 1
     const { format, others, moved } = applied

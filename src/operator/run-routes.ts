@@ -1,32 +1,22 @@
 import type { Server } from '../kit/http.ts'
-import { neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { filesOf } from '../payouts/export.ts'
 import { findRun, linesOf, listRuns } from '../payouts/run-views.ts'
 import { HIDDEN } from './guard.ts'
-import {
-  Run,
-  RunDetail,
-  RunFileParams,
-  RunFileQuery,
-  RunParams,
-  Runs,
-  RunsQuery,
-  Sending,
-  Sent,
-} from './payout-schema.ts'
+import { Run, RunDetail, RunLineParams, RunParams, Runs, RunsQuery, Sending, Sent } from './payout-schema.ts'
 import { runDetailView, runView } from './payout-views.ts'
 import {
   type PayoutWork,
   approveAsOperator,
   cancelAsOperator,
-  exportAsOperator,
+  leaveOutAsOperator,
   proposeAsOperator,
   sendAsOperator,
 } from './payouts.ts'
 import { type OperatorRouteParts, TAG } from './routes.ts'
+import { Done } from './schema.ts'
 
 export interface PayoutRouteParts extends OperatorRouteParts {
   work: PayoutWork
@@ -41,7 +31,7 @@ export function runRoutes(server: Server, parts: PayoutRouteParts): void {
   getRoute(server, parts)
   approveRoute(server, parts)
   cancelRoute(server, parts)
-  fileRoute(server, parts)
+  for (const one of LINE_ROUTES) lineRoute(server, parts, one)
   sentRoute(server, parts)
 }
 
@@ -150,43 +140,46 @@ function cancelRoute(server: Server, { db, operators, work }: PayoutRouteParts):
   )
 }
 
-function fileRoute(server: Server, { operators, work }: PayoutRouteParts): void {
-  server.get(
-    '/api/operator/payout-runs/:runId/files/:currency',
-    {
-      config: HIDDEN,
-      schema: {
-        operationId: 'operatorRunFile',
-        summary: 'A bank file of a run',
-        description: `${RECENT} The first request makes the file, and each further one gives the same bytes, so a bank sees that it has the file already.`,
-        tags: TAG,
-        params: RunFileParams,
-        querystring: RunFileQuery,
-        response: {
-          200: {
-            description: 'The file.',
-            content: { 'application/xml': { schema: { type: 'string' } }, 'text/csv': { schema: { type: 'string' } } },
-          },
-          ...refusing(
-            'recent_sign_in_required',
-            'run_not_found',
-            'run_not_approved',
-            'nothing_to_export',
-            'secret_missing',
-          ),
-        },
+const LINE_ROUTES = [
+  {
+    method: 'PUT',
+    isOut: true,
+    operationId: 'operatorLeaveOut',
+    summary: 'Leave a seller out of a run that waits',
+    description: `${RECENT} The money stays in the balance, and the next run proposes it. A repeat changes nothing.`,
+  },
+  {
+    method: 'DELETE',
+    isOut: false,
+    operationId: 'operatorTakeIn',
+    summary: 'Take a seller into a run again',
+    description: `${RECENT} After it was left out. A repeat changes nothing.`,
+  },
+] as const
+
+function lineRoute(
+  server: Server,
+  { operators, work }: PayoutRouteParts,
+  { method, isOut, ...words }: (typeof LINE_ROUTES)[number],
+): void {
+  server.route({
+    method,
+    url: '/api/operator/payout-runs/:runId/left-out/:sellerId/:currency',
+    config: HIDDEN,
+    schema: {
+      ...words,
+      tags: TAG,
+      params: RunLineParams,
+      response: {
+        200: Done,
+        ...refusing('recent_sign_in_required', 'run_not_found', 'run_not_proposed', 'run_line_not_found'),
       },
     },
-    async (request, reply) => {
+    handler: async (request) => {
       const actor = operators.recently(request)
-      const { name, format, content } = await exportAsOperator(work, actor, { ...request.params, ...request.query })
-      neverCached(reply)
-      return reply
-        .type(format === 'sepa' ? 'application/xml; charset=utf-8' : 'text/csv; charset=utf-8')
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(content)
+      return { changed: await leaveOutAsOperator(work, actor, { ...request.params, isOut }) }
     },
-  )
+  })
 }
 
 function sentRoute(server: Server, { operators, work }: PayoutRouteParts): void {

@@ -6,7 +6,7 @@ import { STATES } from '../orders/states.ts'
 import { OrderDetail } from '../shop/schema.ts'
 import { STANDINGS } from '../sellers/standing.ts'
 import { ACTIONS } from './log.ts'
-import { MATTERS } from './matters.ts'
+import { MATTERS } from './matter.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
 const TEXT = '^[^\\u0000]*$'

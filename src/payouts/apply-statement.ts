@@ -6,8 +6,8 @@ import type { StatementLine } from './files/statement-line.ts'
 import type { ReadStatement } from './files/statement.ts'
 import { type MovedPayout, type PayoutState, movePayouts } from './moves.ts'
 
-/** What a line has done. With the last three it has changed nothing, and a person must look. */
-export const LINE_OUTCOMES = ['paid', 'failed', 'reversed', 'known_before', 'not_found', 'amount_differs', 'not_expected'] as const // oxfmt-ignore
+/** What a line has done. With the last four it has changed nothing, and a person must look. */
+export const LINE_OUTCOMES = ['paid', 'failed', 'reversed', 'known_before', 'not_found', 'amount_differs', 'not_expected', 'other_account'] as const // oxfmt-ignore
 export type LineOutcome = (typeof LINE_OUTCOMES)[number]
 
 export interface AppliedLine {
@@ -40,13 +40,20 @@ interface Payout {
   wasPaid: boolean
   amountMinor: number
   currency: string
+  /** In a SEPA file, which names the account that pays. */
+  isSepa: boolean
 }
 
 /**
  * Moves payouts by what a bank says. Each file counts once, so a repeat is refused: `statement_already_read`. A line whose amount or
  * currency differs from the payout's changes nothing. What has left is noted before what came back, whatever their order in the file.
+ * `paidFrom` is the IBAN that SEPA files are paid from: a statement of another account changes nothing about their payouts.
  */
-export async function applyStatement(tx: Tx, statement: ReadStatement, by: string): Promise<AppliedStatement> {
+export async function applyStatement(
+  tx: Tx,
+  statement: ReadStatement,
+  { by, paidFrom }: { by: string; paidFrom: string | undefined },
+): Promise<AppliedStatement> {
   const { sha256, format } = statement
   const ours = statement.lines.filter(({ reference }) => OURS.test(reference))
   const others = statement.lines.length - ours.length
@@ -57,7 +64,7 @@ export async function applyStatement(tx: Tx, statement: ReadStatement, by: strin
     throw new Refusal('statement_already_read', 'This file was read before. Nothing was changed now.')
 
   const payouts = await lockedPayouts(tx, ours.map(({ reference }) => reference)) // oxfmt-ignore
-  const judged = judge(ours, payouts)
+  const judged = judge(ours, payouts, paidFrom)
   const toMove = (...wanted: LineOutcome[]) =>
     [...judged].flatMap(([{ reference, reason = NO_REASON }, outcome]) =>
       wanted.includes(outcome) ? [{ id: payouts.get(reference)!.id, reason }] : [],
@@ -78,15 +85,20 @@ export async function applyStatement(tx: Tx, statement: ReadStatement, by: strin
 }
 
 /** What each line does. It changes no payout, but sees what the lines before it do. */
-function judge(ours: readonly StatementLine[], payouts: ReadonlyMap<string, Payout>): Map<StatementLine, LineOutcome> {
+function judge(
+  ours: readonly StatementLine[],
+  payouts: ReadonlyMap<string, Payout>,
+  paidFrom: string | undefined,
+): Map<StatementLine, LineOutcome> {
   const now = new Map([...payouts].map(([reference, payout]) => [reference, { ...payout }]))
   const outcomes = new Map<StatementLine, LineOutcome>()
   const booked = new Set<string>()
   for (const line of [...ours.filter(isBooked), ...ours.filter((one) => !isBooked(one))]) {
     const payout = now.get(line.reference)
-    const outcome = payout ? outcomeOf(line, payout, booked) : 'not_found'
+    const isElsewhere = payout?.isSepa && paidFrom && line.account && line.account !== paidFrom
+    const outcome = !payout ? 'not_found' : isElsewhere ? 'other_account' : outcomeOf(line, payout, booked)
     outcomes.set(line, outcome)
-    if (!payout) continue
+    if (!payout || isElsewhere) continue
     if (isBooked(line)) booked.add(line.reference)
     if (outcome === 'paid' || outcome === 'failed' || outcome === 'reversed') payout.state = outcome
     if (outcome === 'paid') payout.wasPaid = true
@@ -116,7 +128,8 @@ async function lockedPayouts(tx: Tx, references: string[]): Promise<Map<string, 
   if (references.length === 0) return new Map()
   const { rows } = await sql<Payout>`
     select id, reference, state, file_id is not null as "isExported", paid_at is not null as "wasPaid",
-      amount_minor as "amountMinor", currency
+      amount_minor as "amountMinor", currency,
+      exists (select from payout_files f where f.id = file_id and f.format = 'sepa') as "isSepa"
     from payouts where reference = any(${references}) order by id for update`.execute(tx)
   return new Map(rows.map((payout) => [payout.reference, payout]))
 }

@@ -116,7 +116,7 @@ function soldCurrency(currency: string): string {
   throw new Refusal('currency_not_sold', 'Name a currency of ISO 4217 in upper case, such as EUR.')
 }
 
-const detailsView = ({ changedAt, payableFrom, ...row }: DetailsRow): PayoutDetails => ({
+const detailsView = ({ changedAt, payableFrom, isRefused, ...row }: DetailsRow): PayoutDetails => ({
   ...row,
   changedAt: changedAt.toISOString(),
   payableFrom: payableFrom.toISOString(),

@@ -6,6 +6,7 @@ import { type TextSeal, textSeal } from '../kit/sealed-text.ts'
 import { notifyOwnerEverywhere } from '../sellers/history.ts'
 import { lockSellerById } from '../sellers/sellers.ts'
 import { type SignedIn, holdSession } from '../sellers/sessions.ts'
+import { confirmDetails, isRefusedAccount } from './refused-account.ts'
 import { type Destination, openDestination, sealDestination, shownOf } from './destination.ts'
 
 /** More changes are no owner's. Each sends mails, and among thousands of mails the owner would miss the one that matters. */
@@ -22,6 +23,8 @@ export interface DetailsRow {
   shown: string
   changedAt: Date
   payableFrom: Date
+  /** The bank refused the last payout to this account. */
+  isRefused: boolean
 }
 
 export interface SealedDetails extends DetailsRow {
@@ -29,7 +32,8 @@ export interface SealedDetails extends DetailsRow {
   sealed: Buffer
 }
 
-const COLUMNS = sql`d.currency, d.kind, d.country, d.shown, d.changed_at as "changedAt", d.payable_from as "payableFrom"`
+const COLUMNS = sql`d.currency, d.kind, d.country, d.shown, d.changed_at as "changedAt", d.payable_from as "payableFrom",
+  ${isRefusedAccount} as "isRefused"`
 
 export async function listDetails(db: Db, sellerId: string): Promise<DetailsRow[]> {
   const { rows } = await sql<DetailsRow>`
@@ -53,7 +57,7 @@ interface ChangeParts {
 
 /**
  * Sets where the money of one currency goes. Every change holds payouts for 72 hours, also the first one: a thief of a session could
- * otherwise name the first destination and be paid the whole balance. A repeat of the same destination changes nothing. The owner gets a mail.
+ * otherwise name the first destination and be paid the whole balance. A repeat of the same destination only confirms it after a payout that came back. The owner gets a mail.
  * Throws `not_signed_in`, `recent_sign_in_required`, `rate_limited`.
  */
 export const putDetails = (
@@ -70,7 +74,10 @@ export const putDetails = (
     if (before[0]) {
       const { sealed, ...row } = before[0]
       const opened = openDestination(seal, sealed)
-      if (opened && JSON.stringify(opened) === JSON.stringify(destination)) return row
+      if (opened && JSON.stringify(opened) === JSON.stringify(destination)) {
+        const changedAt = await confirmDetails(tx, seller.id, currency)
+        return changedAt ? { ...row, changedAt, isRefused: false } : row
+      }
     }
     await refuseManyChanges(tx, seller.id)
     const { kind, country } = destination

@@ -34,20 +34,31 @@ export interface ExportedFile {
   isRepeat: boolean
 }
 
+export interface WantedFile {
+  runId: string
+  currency: string
+  format?: FileFormat | undefined
+  /** Gives only a file that an earlier export has made. */
+  onlyMade?: boolean
+}
+
 export interface ExportParts {
   seal: TextSeal
   writers: FileWriters
+  /** The IBAN that SEPA files are paid from. */
+  paidFrom?: string | undefined
 }
 
 /**
  * Gives a bank file of a run: the same bytes each time. The first export makes it of the payouts that are approved, and of none that is
  * in a file already, so no payout is in two files. Without a format it is `sepa` for euros to IBANs, if the settings name an account to
- * pay from, and `csv` for the rest. Refuses `run_not_found`, `run_not_approved`, `nothing_to_export`.
+ * pay from, and `csv` for the rest. Refuses `run_not_found`, `run_not_approved`, `nothing_to_export`, and with `onlyMade`
+ * `run_not_exported`.
  */
 export async function exportFile(
   tx: Tx,
   { seal, writers }: ExportParts,
-  { runId, currency, format, by }: { runId: string; currency: string; format?: FileFormat | undefined; by: string },
+  { runId, currency, format, onlyMade = false, by }: WantedFile & { by: string },
 ): Promise<ExportedFile> {
   // simultaneous exports make the file one after the other
   const { rows: runs } = await sql<{ state: string; approvedAt: Date }>`
@@ -58,6 +69,7 @@ export async function exportFile(
   const wanted = format ?? (await usualFormat(tx, runId, currency, writers))
   const made = await findFile(tx, seal, runId, currency, wanted)
   if (made) return made
+  if (onlyMade) throw new Refusal('run_not_exported', 'This file was not made yet.')
 
   const payouts = await waitingPayouts(tx, runId, currency, wanted, writers)
   const write = writers[wanted]

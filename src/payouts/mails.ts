@@ -84,11 +84,11 @@ function payoutLines(what: Told, payout: ToldPayout, appUrl: string): Lines {
     },
     failed: {
       subject: `Your payout of ${amount} failed`,
-      text: 'The bank refused it, and the money is back in your balance. Check your payout details, and correct them if they are wrong: the next payout tries again.',
+      text: 'The bank refused it, and the money is back in your balance. Check your payout details, and save them again, corrected if they were wrong: the next payout waits for that.',
     },
     reversed: {
       subject: `Your payout of ${amount} came back`,
-      text: 'Your bank sent it back, and the money is in your balance again. Check your payout details, and correct them if they are wrong: the next payout tries again.',
+      text: 'Your bank sent it back, and the money is in your balance again. Check your payout details, and save them again, corrected if they were wrong: the next payout waits for that.',
     },
   }[what]
   const facts: [string, string][] = [

@@ -19,6 +19,7 @@ export const NEXT_BLOCKS = [
   'awaiting_approval',
   'no_details',
   'details_changed',
+  'account_refused',
 ] as const
 
 /** What a seller's next payout in a currency would be, as things stand. */
@@ -91,5 +92,6 @@ function blockOf({ expected, least, standing, details, runOn }: Facts): NextPayo
   if (expected < least) return 'below_minimum'
   if (standing !== 'active') return standing
   if (!details) return 'no_details'
+  if (details.isRefused) return 'account_refused'
   return details.payableFrom.toISOString() > `${runOn}T00:00:00.000Z` ? 'details_changed' : null
 }

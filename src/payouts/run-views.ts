@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { PayoutState } from './moves.ts'
+import { speaksAgainst } from './refused-account.ts'
 import type { Block } from './runs.ts'
 
 export interface RunRow {
@@ -114,6 +115,8 @@ export interface FoundPayout {
   paidAt: Date | null
   endedAt: Date | null
   failure: string | null
+  /** It speaks against the account, so runs pay nothing there for now. */
+  holdsBack: boolean
 }
 
 export interface PayoutSearch {
@@ -142,7 +145,8 @@ export async function searchPayouts(
     select p.id, p.run_id as "runId", p.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail", p.currency,
       p.amount_minor as "amountMinor", p.state, p.destination_shown as destination, p.reference,
       p.file_id is not null as "isExported", p.created_at as "createdAt", p.sent_at as "sentAt", p.paid_at as "paidAt",
-      p.ended_at as "endedAt", p.failure
+      p.ended_at as "endedAt", p.failure,
+      exists (select from payout_details d where ${speaksAgainst}) as "holdsBack"
     from payouts p join sellers s on s.id = p.seller_id
     where ${sql.join(conditions, sql` and `)} order by p.created_at desc, p.id desc limit ${limit}`.execute(db)
   return rows

@@ -6,6 +6,7 @@ import { payoutTransfer } from '../ledger/payout-transfers.ts'
 import { post } from '../ledger/transfers.ts'
 import { standingOf } from '../sellers/standing.ts'
 import { owedTo } from './owed.ts'
+import { isRefusedAccount } from './refused-account.ts'
 
 /** Why a line of a run is not paid. */
 export const BLOCKS = [
@@ -15,6 +16,8 @@ export const BLOCKS = [
   'awaiting_approval',
   'no_details',
   'details_changed',
+  'account_refused',
+  'left_out',
 ] as const
 export type Block = (typeof BLOCKS)[number]
 
@@ -36,6 +39,7 @@ const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): R
       when s.disabled_at is not null then 'suspended'
       when ${standingOf('s')} <> 'active' then ${standingOf('s')}
       when d.seller_id is null then 'no_details'
+      when ${isRefusedAccount} then 'account_refused'
       when d.payable_from > now() then 'details_changed' end as blocked
   from (${owed}) o join sellers s on s.id = o.seller_id
   left join payout_details d on d.seller_id = o.seller_id and d.currency = o.currency
@@ -141,7 +145,8 @@ async function insertPayouts(tx: Tx, runId: string, rules: PayoutRules, payouts:
     join payout_details d on d.seller_id = n.seller_id and d.currency = n.currency`.execute(tx)
 }
 
-async function refuseRun(tx: Tx, runId: string): Promise<never> {
+/** Refuses `run_not_found`, and `run_not_proposed` for a run that is decided. */
+export async function refuseRun(tx: Tx, runId: string): Promise<never> {
   const { rows } = await sql<{ state: string }>`select state from payout_runs where id = ${runId}`.execute(tx)
   if (!rows[0]) throw new Refusal('run_not_found', 'There is no such run.')
   throw new Refusal('run_not_proposed', `The run is ${rows[0].state} already.`)

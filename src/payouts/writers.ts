@@ -14,6 +14,7 @@ export interface ExportSettings {
 export function exportParts({ secrets, payouts: { from } }: ExportSettings): ExportParts {
   return {
     seal: payoutSeal(secrets),
+    paidFrom: from?.iban,
     writers: {
       sepa:
         from &&

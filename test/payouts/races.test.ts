@@ -131,6 +131,7 @@ test('a payout that came back is paid again once, however many operators propose
   await Promise.all(operators.flatMap((operator) => [runs(operator).mark(payoutId, 'paid'), runs(operator).mark(payoutId, 'paid')])) // oxfmt-ignore
   await Promise.all(operators.map((operator) => runs(operator).mark(payoutId, 'reversed')))
   assert.equal((await seller.balance()).available, 1862)
+  await Promise.all(operators.map((operator) => runs(operator).payAgain(payoutId)))
   const proposed = await Promise.all([...operators, ...operators].map((operator) => runs(operator).propose()))
   await Promise.all(proposed.flatMap(({ runId }) => operators.map((operator) => runs(operator).approve(runId))))
   const entries = await payoutEntries(shop, seller.sellerId)

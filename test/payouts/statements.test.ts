@@ -38,7 +38,7 @@ const payment = (more = '', reference = 'PO1') =>
   `<TxDtls><Refs><EndToEndId>${reference}</EndToEndId></Refs>${more}</TxDtls>`
 
 const RETURN = '<RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>Account closed</AddtlInf></RtrInf>'
-const booked = { reference: 'PO1', amountMinor: 4890, currency: 'EUR', status: 'booked', bookedOn: '2026-11-24', reason: undefined } // oxfmt-ignore
+const booked = { reference: 'PO1', amountMinor: 4890, currency: 'EUR', status: 'booked', bookedOn: '2026-11-24', reason: undefined, account: 'NL91ABNA0417164300' } // oxfmt-ignore
 const returned = { ...booked, status: 'returned', reason: 'AC04 Account closed' }
 
 test('a statement says what has left and what came back, in each version of camt.053', async () => {
@@ -146,15 +146,16 @@ account"
 `
 
 test('a CSV statement is read with either separator, and other columns are left alone', async () => {
+  const { account: _, ...line } = booked
   const expected = [
-    booked,
+    line,
     { reference: 'PO2', amountMinor: 500, currency: 'JPY', status: 'returned', bookedOn: '2026-11-25', reason: 'no such account' }, // oxfmt-ignore
   ]
   assert.deepEqual(await linesOf(CSV), expected)
   assert.deepEqual(await linesOf(`\ufeff${CSV.replaceAll(',', ';').replaceAll('\n', '\r\n')}`), expected)
   assert.deepEqual(
     await linesOf('Note,Reference,AMOUNT,Currency,Status,bookedon\nx, PO1 ,48.90,EUR,booked,2026-11-24\n\n'),
-    [booked],
+    [line],
   )
 })
 

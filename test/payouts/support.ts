@@ -86,7 +86,11 @@ export function runs(operator: Browser) {
     cancel: (runId: string): Promise<Answer> => operator.call('POST', `/api/operator/payout-runs/${runId}/cancel`),
     get: async (runId: string) => (await operator.call('GET', `/api/operator/payout-runs/${runId}`)).body,
     file: (runId: string, currency = 'USD', query = ''): Promise<Answer> =>
-      operator.call('GET', `/api/operator/payout-runs/${runId}/files/${currency}${query}`),
+      operator.call('POST', `/api/operator/payout-runs/${runId}/files/${currency}${query}`),
+    leaveOut: (runId: string, sellerId: string, isOut = true, currency = 'USD'): Promise<Answer> =>
+      operator.call(isOut ? 'PUT' : 'DELETE', `/api/operator/payout-runs/${runId}/left-out/${sellerId}/${currency}`),
+    payAgain: (payoutId: string): Promise<Answer> =>
+      operator.call('POST', `/api/operator/payouts/${payoutId}/pay-again`),
     sent: (runId: string, body: object = {}): Promise<Answer> =>
       operator.call('POST', `/api/operator/payout-runs/${runId}/sent`, body),
     mark: (

@@ -58,7 +58,7 @@ export async function takeFiles(run: Run, random: Random): Promise<string | unde
   for (const { currency, format } of files)
     await twiceAtTimes(random, async () => {
       const address = `payout-runs/${id}/files/${currency}?format=${format}`
-      const { status, body: content } = await ask(run, 'a bank file', 'GET', address)
+      const { status, body: content } = await ask(run, 'a bank file', 'POST', address)
       if (status === 200) keepFile(run, address, String(content))
     })
   return `the operator takes ${files.length} bank files`
@@ -112,6 +112,9 @@ export async function mark(run: Run, random: Random): Promise<string | undefined
       ),
     ),
   )
+  // without it the seller's money would wait for new details from here on
+  if (marks.some((one) => one !== 'paid') && random.chance(0.5))
+    await ask(run, 'that the account is right', 'POST', `payouts/${payout.id}/pay-again`)
   return `a payout (${payout.state}) is ${marks.join(' and ')} (${answers.map(({ status, body }) => `${status} ${body.changed ?? ''}`.trim()).join(', ')})`
 }
 

@@ -8,6 +8,8 @@ interface DoingProps {
   /** The label of the button, and of the one that confirms. */
   label: string
   question: string
+  /** What the button is called for those who do not see where it stands. */
+  name?: string
   grave?: boolean
   /** What the view is mostly for. */
   main?: boolean
@@ -19,7 +21,7 @@ interface DoingProps {
 }
 
 /** A button for something that moves money or people: it asks first, and leads to a fresh sign-in when that is needed. */
-export function Doing({ label, question, grave = false, main = false, work, onDone, children }: DoingProps) {
+export function Doing({ label, question, name, grave = false, main = false, work, onDone, children }: DoingProps) {
   const [isOpen, setOpen] = useState(false)
   const action = useAction()
   const confirm = () =>
@@ -33,6 +35,7 @@ export function Doing({ label, question, grave = false, main = false, work, onDo
     <>
       <button
         type="button"
+        aria-label={name}
         class={`button ${main ? 'main short' : ''}`}
         onClick={() => {
           action.clear()

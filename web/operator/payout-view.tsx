@@ -6,7 +6,7 @@ import { Head, Shown } from '../shop/parts.tsx'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
 import { PAYOUT_STATES } from './payout-words.ts'
-import { getPayout, markPayout, type OperatorPayout } from './payouts-api.ts'
+import { getPayout, markPayout, payAgain, type OperatorPayout } from './payouts-api.ts'
 import { RunView } from './run-view.tsx'
 import type { ViewProps } from './view-props.ts'
 
@@ -78,8 +78,7 @@ function Details({ payout, again }: { payout: OperatorPayout; again: () => void 
 
 function Actions({ payout, onDone }: { payout: OperatorPayout; onDone: () => void }) {
   const { payoutId, status, exported, amount, currency, seller } = payout
-  if (status === 'failed' || status === 'reversed')
-    return <p class="soft">The money is in the seller’s balance again. The next run pays it.</p>
+  if (status === 'failed' || status === 'reversed') return <Returned payout={payout} onDone={onDone} />
   if (status === 'approved' && exported)
     return <p class="soft">It is in a bank file. Mark the run as sent when the bank has the file.</p>
   return (
@@ -103,6 +102,35 @@ function Actions({ payout, onDone }: { payout: OperatorPayout; onDone: () => voi
         onDone={onDone}
       />
     </div>
+  )
+}
+
+/** What comes after a payout that failed or came back. */
+function Returned({
+  payout: { payoutId, holdsBack, destination },
+  onDone,
+}: {
+  payout: OperatorPayout
+  onDone: () => void
+}) {
+  if (!holdsBack) return <p class="soft">The money is in the seller’s balance again. The next run proposes it.</p>
+  return (
+    <>
+      <p class="soft">
+        The money is in the seller’s balance again. It stays there until the seller has saved the account again: the
+        seller has a mail about it.
+      </p>
+      <div class="row">
+        <Doing
+          label="The account is right"
+          question={`Pay ${destination} again?`}
+          work={() => payAgain(payoutId).then(() => 'The next run pays it again.')}
+          onDone={onDone}
+        >
+          <p>Do this when the fault was not in the account. The next run proposes the money again.</p>
+        </Doing>
+      </div>
+    </>
   )
 }
 

@@ -24,6 +24,8 @@ export const BLOCKS: Record<NonNullable<RunLine['blocked']>, string> = {
   awaiting_approval: 'The shop awaits its approval',
   no_details: 'No account for this currency',
   details_changed: 'Account changed in the last 72 hours',
+  account_refused: 'The last payout to this account came back',
+  left_out: 'Left out by an operator',
 }
 
 export const FORMATS = { sepa: 'SEPA (pain.001)', csv: 'CSV' } as const

@@ -14,7 +14,15 @@ export interface ReadStatement {
     reference: string
     amount: number
     currency: string
-    outcome: 'paid' | 'failed' | 'reversed' | 'known_before' | 'not_found' | 'amount_differs' | 'not_expected'
+    outcome:
+      | 'paid'
+      | 'failed'
+      | 'reversed'
+      | 'known_before'
+      | 'not_found'
+      | 'amount_differs'
+      | 'not_expected'
+      | 'other_account'
     payoutId: string | null
     payoutAmount: number | null
   }[]
@@ -28,6 +36,9 @@ export const getRun = (id: string) => get<RunDetail>(`payout-runs/${path(id)}`)
 export const proposeRun = () => request<RunDetail>('POST', 'payout-runs')
 export const decideRun = (id: string, what: 'approve' | 'cancel') =>
   request<unknown>('POST', `payout-runs/${path(id)}/${what}`)
+export const leaveOut = ({ sellerId, currency }: RunLine, runId: string, isOut: boolean) =>
+  request<unknown>(isOut ? 'PUT' : 'DELETE', `payout-runs/${path(runId)}/left-out/${path(sellerId)}/${path(currency)}`)
+export const payAgain = (id: string) => request<unknown>('POST', `payouts/${path(id)}/pay-again`)
 export const markSent = (id: string, currency: string) =>
   request<{ sent: number }>('POST', `payout-runs/${path(id)}/sent`, { currency })
 export const getPayouts = (search: { q: string; status: string; sellerId: string }, cursor?: string) =>
@@ -54,10 +65,10 @@ export const readStatement = (file: File) =>
 export const adjust = (sellerId: string, body: { amount: number; currency: string; reason: string }, key: string) =>
   request<unknown>('POST', `sellers/${path(sellerId)}/adjustments`, body, { 'idempotency-key': key })
 
-/** Fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */
+/** Makes or fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */
 export async function downloadFile(runId: string, { currency, format }: RunFile): Promise<void> {
   const address = `${apiBase}/api/operator/payout-runs/${path(runId)}/files/${path(currency)}?format=${format}`
-  const response = await fetch(address, { credentials: 'include', cache: 'no-store' }).catch(() => {
+  const response = await fetch(address, { method: 'POST', credentials: 'include', cache: 'no-store' }).catch(() => {
     throw new ApiError({ code: 'unreachable' })
   })
   if (!response.ok) throw new ApiError({ code: 'unexpected', ...(await response.json()), status: response.status })

@@ -7,8 +7,9 @@ import { Head, Refused, Shown } from '../shop/parts.tsx'
 import { signIn } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
-import { BLOCKS, counted, FORMATS, PAYOUT_STATES, RUN_STATES } from './payout-words.ts'
-import { decideRun, downloadFile, getRun, markSent, type RunDetail, type RunFile, type RunLine } from './payouts-api.ts'
+import { counted, FORMATS, PAYOUT_STATES, RUN_STATES } from './payout-words.ts'
+import { decideRun, downloadFile, getRun, markSent, type RunDetail, type RunFile } from './payouts-api.ts'
+import { Lines } from './run-lines.tsx'
 import { whoIs } from './payouts-view.tsx'
 
 /** One run: who is paid how much and who is not, its bank files, and what can be done. */
@@ -37,8 +38,17 @@ function Details({ run, again }: { run: RunDetail; again: () => void }) {
       <Facts run={run} />
       {run.state === 'proposed' && <Decide run={run} onDone={done} />}
       {run.state === 'approved' && <Files run={run} onDone={done} />}
-      <Lines id="paid" title={run.state === 'approved' ? 'Payouts' : 'Would be paid'} lines={paid} none="Nobody." />
-      {blocked.length > 0 && <Lines id="blocked" title="Not paid, and why" lines={blocked} none="" />}
+      <Lines
+        id="paid"
+        title={run.state === 'approved' ? 'Payouts' : 'Would be paid'}
+        lines={paid}
+        none="Nobody."
+        run={run}
+        onDone={done}
+      />
+      {blocked.length > 0 && (
+        <Lines id="blocked" title="Not paid, and why" lines={blocked} none="" run={run} onDone={done} />
+      )}
       <Entries key={changes} subject={run.runId} />
     </>
   )
@@ -199,49 +209,6 @@ function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone
           </button>
         </p>
       )}
-    </li>
-  )
-}
-
-function Lines({ id, title, lines, none }: { id: string; title: string; lines: RunLine[]; none: string }) {
-  return (
-    <section class="stack" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {lines.length === 0 ? (
-        <p class="soft">{none}</p>
-      ) : (
-        <ul class="rows found">
-          {lines.map((line) => (
-            <LineRow key={`${line.sellerId} ${line.currency}`} line={line} />
-          ))}
-        </ul>
-      )}
-    </section>
-  )
-}
-
-function LineRow({
-  line: { sellerId, name, email, currency, amount, blocked, destination, payout },
-}: {
-  line: RunLine
-}) {
-  const shown = payout ? payout.amount : amount
-  return (
-    <li>
-      <a class="name" href={payout ? `#/payouts/${payout.payoutId}` : `#/sellers/${sellerId}`}>
-        {name}
-      </a>
-      <span class="number">
-        {shown < 0 ? '−' : ''}
-        {money(Math.abs(shown), currency)}
-      </span>
-      <p class="small soft">
-        {blocked ? `${BLOCKS[blocked]} · ` : ''}
-        {payout && `${PAYOUT_STATES[payout.status][0]}${payout.failure ? `: ${payout.failure}` : ''} · `}
-        {payout && payout.amount !== amount && `${money(amount, currency)} was proposed · `}
-        {destination && `${destination} · `}
-        {email}
-      </p>
     </li>
   )
 }

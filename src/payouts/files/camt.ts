@@ -56,6 +56,8 @@ function newReader() {
   const lines: StatementLine[] = []
   let text = ''
   let entry: Fields | undefined
+  /** The account that the statement is about. It stands before the entries. */
+  let account: string | undefined
   /** The payments of the entry. They are read when the entry ends, because its own fields stand partly behind them. */
   let payments: Fields[] = []
   const collect = (fields: Fields, depth: number, value: string) => {
@@ -71,6 +73,7 @@ function newReader() {
       if (path.length >= DEEPEST) refuseStatement('The file nests too deeply for a statement.')
       path.push(local)
       text = ''
+      if (at(path, STATEMENT)) account = undefined
       if (at(path, ENTRY)) [entry, payments] = [new Map(), []]
       if (entry && at(path, PAYMENT)) payments.push(new Map())
       const currency = attributes.Ccy?.value
@@ -88,7 +91,7 @@ function newReader() {
       if (entry && at(path, ENTRY)) {
         for (const payment of payments.length > 0 ? payments : [new Map()]) {
           const line = lineOf(entry, payment, payments.length <= 1)
-          if (line) lines.push(line)
+          if (line) lines.push(account ? { ...line, account } : line)
           if (lines.length > MOST_LINES) refuseStatement(`The statement has more than ${MOST_LINES} payments.`)
         }
         entry = undefined
@@ -96,13 +99,16 @@ function newReader() {
         if (within(path, PAYMENT)) collect(payments.at(-1)!, PAYMENT.length, text.trim())
         else collect(entry, ENTRY.length, text.trim())
       }
+      if (at(path, ACCOUNT)) account = text.replaceAll(/\s/g, '').toUpperCase()
       text = ''
       path.pop()
     },
   }
 }
 
-const ENTRY = ['Document', 'BkToCstmrStmt', 'Stmt', 'Ntry']
+const STATEMENT = ['Document', 'BkToCstmrStmt', 'Stmt']
+const ACCOUNT = [...STATEMENT, 'Acct', 'Id', 'IBAN']
+const ENTRY = [...STATEMENT, 'Ntry']
 const PAYMENT = [...ENTRY, 'NtryDtls', 'TxDtls']
 const at = (path: readonly string[], place: readonly string[]): boolean =>
   path.length === place.length && within(path, place)

@@ -17,6 +17,8 @@ export interface StatementLine {
   bookedOn: string
   /** Why it came back: the bank's code or words. */
   reason: string | undefined
+  /** The IBAN of the account that the statement is about, where it names one. */
+  account?: string | undefined
 }
 
 /** The largest statement that is read. */

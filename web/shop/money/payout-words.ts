@@ -16,7 +16,7 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
   const isOwn = by !== 'manual'
   const again = isOwn
     ? 'The money is back in your account at the processor. Check your bank account there.'
-    : 'The money is back in your balance. Check your payout details: the next payout tries again.'
+    : 'The money is back in your balance. Check your payout details and save them again: the next payout waits for that.'
   return {
     approved: isOwn ? 'The processor sends it next.' : 'Approved. The operator sends it to the bank next.',
     sent: `Sent to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
@@ -56,6 +56,8 @@ export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts
       return { title: `${amount} has nowhere to go`, text: `Add the account that your ${currency} should go to. The first payout after that includes it.` } // oxfmt-ignore
     case 'details_changed':
       return { title: `Held until ${payableFrom ? day(payableFrom) : when}`, text: 'Your payout details are new. Payouts wait 72 hours after a change, so nobody can redirect your money without you noticing.' } // oxfmt-ignore
+    case 'account_refused':
+      return { title: 'Held: the last payout came back', text: `Check the account that your ${currency} goes to, and save it again, corrected if it was wrong.` } // oxfmt-ignore
     case 'suspended':
       return { title: 'Held: your shop is suspended', text: 'Ask the operator of this service what to do.' }
     case 'awaiting_approval':

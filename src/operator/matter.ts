@@ -1,0 +1,25 @@
+/** What needs a person, by weight: what loses money by waiting comes first. */
+export const MATTERS = [
+  'needs_review',
+  'disputed',
+  'refund_failed',
+  'reconciliation',
+  'webhook_silence',
+  'payments_refused',
+  'payout_run',
+  'payout_failed',
+  'payouts_unanswered',
+  'mail_failed',
+  'receipts_refused',
+  'sellers_waiting',
+] as const
+
+export interface Matter {
+  what: (typeof MATTERS)[number]
+  says: string
+  /** What to do about it. */
+  advice: string
+  /** The view of the operators' page that helps, behind its "#". Null: none does. */
+  view: string | null
+  at: Date | null
+}
