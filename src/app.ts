@@ -79,7 +79,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
-  await registerAccounts(server, { db, jobs, processors, browsers, config, appUrl, log })
+  await registerAccounts(server, { db, jobs, mailer, processors, browsers, config, appUrl, log })
   await registerPayouts(server, { db, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })

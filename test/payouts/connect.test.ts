@@ -160,6 +160,39 @@ test('a seller gets one account, however often it is opened at once, and when th
   assert.equal(all.connect.accounts.length, at + 2)
 })
 
+test('a seller hears once that the account takes no payments any more, and what Stripe needs', async () => {
+  const { id, browser } = await all.selling()
+  const { rows } = await sql<{ email: string; account: string }>`
+    select s.email, c.account from sellers s join connected_accounts c on c.seller_id = s.id where s.id = ${id}`.execute(
+    all.shop.db,
+  )
+  const { email, account } = rows[0]!
+  const told = async (count: number) => {
+    const found = await eventually(
+      async () => (await all.shop.mails(email)).filter(({ subject }) => /account takes no payments/.test(subject)),
+      (mails) => mails.length >= count,
+    )
+    assert.equal(found.length, count)
+    return found
+  }
+  all.connect.stand(account, 'restricted')
+  await all.awaits(id, true)
+  const [mail] = await told(1)
+  for (const part of ['not for sale', 'A picture of an identity document', '/shop/#/money'])
+    assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
+  // the same news again, by the job and by the page
+  await all.readDue()
+  await browser.call('GET', '/api/payouts/account')
+  await told(1)
+  all.connect.stand(account, 'active')
+  await all.awaits(id, false)
+  all.connect.revoke(account)
+  await all.readDue()
+  await all.awaits(id, true)
+  const left = (await told(2)).find(({ text }) => text.includes('no access any more'))
+  assert(left)
+})
+
 test('money that a restricted account has captured still settles', async () => {
   const seller = await all.selling()
   const order = await all.shop.checkout({ productId: seller.productId })

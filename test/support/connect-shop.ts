@@ -96,7 +96,13 @@ export async function startConnectShop(t: Ends) {
     /** Does what the job does each minute, for accounts that are due now. */
     async readDue() {
       await sql`update connected_accounts set due_at = now()`.execute(shop.db)
-      await readDueAccounts({ db: shop.db, processors: await openAll(), log: newLog('silent'), appUrl })
+      await readDueAccounts({
+        db: shop.db,
+        jobs: shop.jobs,
+        processors: await openAll(),
+        log: newLog('silent'),
+        appUrl,
+      })
     },
   }
   return own

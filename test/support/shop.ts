@@ -128,6 +128,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     call,
     reconcile: app.payments.syncDue,
     backfill: app.payments.backfill,
+    jobs: app.jobs,
     enqueueRecallMails: () => enqueueRecallMails(main.db, app.jobs),
     enqueueSaleMails: () => enqueueSaleMails(main.db, app.jobs),
     enqueuePayoutMails: () => enqueuePayoutMails(main.db, app.jobs),

@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
+import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { accountOf, familyOf } from '../../processors/connected.ts'
 import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
 import type { AccountReport, SellerAccounts } from '../../processors/seller-accounts.ts'
 
+import { type Changed, tellIfStopped } from './mails.ts'
 import { mirrorPayouts } from './mirror.ts'
 
 // Sellers' own accounts at the processor, where PAYOUTS=stripe-connect. What the processor says about an account is stored as it is.
@@ -22,6 +24,7 @@ const ASK_AGAIN_DAYS = 90
 
 export interface AccountParts {
   db: Db
+  jobs: Jobs
   processors: ReadonlyMap<string, Processor>
   log: Log
   /** Where the payment form shows: each account has to know the host, or it offers no wallets there. */
@@ -95,10 +98,15 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
   if (!account || !accounts) throw new Error(`the processor of ${name} is not configured any more`)
   const begunAt = new Date()
   const report = await accounts.read(account)
-  if (report) return store(parts.db, name, report, begunAt)
-  await sql`
-    update connected_accounts set ended_at = now(), state = 'restricted', due_at = now() + interval '1 hour'
-    where processor = ${familyOf(name)} and account = ${account} and ended_at is null`.execute(parts.db)
+  if (report) return store(parts, name, report, begunAt)
+  await inTransaction(parts.db, async (tx) => {
+    const { rows } = await sql<Changed>`
+      update connected_accounts c set ended_at = now(), state = 'restricted', due_at = now() + interval '1 hour'
+      from (select id, state from connected_accounts
+        where processor = ${familyOf(name)} and account = ${account} and ended_at is null for update) as before
+      where c.id = before.id returning c.id, before.state as "before"`.execute(tx)
+    await tellIfStopped(tx, parts.jobs, rows[0])
+  })
 }
 
 /** Reads how an account stands, and then what the processor has paid out from it. */
@@ -181,7 +189,7 @@ async function makeAccount(parts: AccountParts, { id, createdAt }: AccountRow): 
   const report = await accountsAt(parts).make({ key: id, since: createdAt })
   await sql`
     update connected_accounts set account = ${report.account} where id = ${id} and account is null`.execute(parts.db)
-  await store(parts.db, `${PROCESSOR}@${report.account}`, report, begunAt)
+  await store(parts, `${PROCESSOR}@${report.account}`, report, begunAt)
   return report.account
 }
 
@@ -189,14 +197,17 @@ async function makeAccount(parts: AccountParts, { id, createdAt }: AccountRow): 
  * An answer to an earlier question never replaces one to a later question. An account that had ended is there again, unless the seller has
  * opened another one.
  */
-async function store(db: Db, name: string, report: AccountReport, begunAt: Date): Promise<void> {
-  await sql`
-    update connected_accounts c set ended_at = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
-      statement_prefix = coalesce(${report.statementPrefix ?? null}, statement_prefix), read_at = ${begunAt}
-    where processor = ${familyOf(name)} and account = ${accountOf(name)}
-      and (read_at is null or read_at <= ${begunAt})
-      and (ended_at is null or not exists (
-        select from connected_accounts o where o.seller_id = c.seller_id and o.processor = c.processor and o.ended_at is null))`.execute(
-    db,
-  )
+async function store({ db, jobs }: AccountParts, name: string, report: AccountReport, begunAt: Date): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<Changed>`
+      update connected_accounts c set ended_at = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
+        statement_prefix = coalesce(${report.statementPrefix ?? null}, statement_prefix), read_at = ${begunAt}
+      from (select id, state from connected_accounts
+        where processor = ${familyOf(name)} and account = ${accountOf(name)} for update) as before
+      where c.id = before.id and (read_at is null or read_at <= ${begunAt})
+        and (ended_at is null or not exists (
+          select from connected_accounts o where o.seller_id = c.seller_id and o.processor = c.processor and o.ended_at is null))
+      returning c.id, before.state as "before"`.execute(tx)
+    if (report.state !== 'active') await tellIfStopped(tx, jobs, rows[0])
+  })
 }
