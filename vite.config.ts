@@ -26,6 +26,7 @@ export default defineConfig({
         'index.html',
         'order/index.html',
         'charge/index.html',
+        'withdraw/index.html',
         'library/index.html',
         'pricing/index.html',
         'sign-in/index.html',

@@ -57,6 +57,7 @@ export interface Attention {
       | 'disputed'
       | 'needs_review'
       | 'refund_failed'
+      | 'withdrawn'
       | 'receipt_bounced'
       | 'no_files'
       | 'no_payments'
@@ -216,6 +217,7 @@ export interface Event {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -347,6 +349,7 @@ export interface NewWebhookEndpoint {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -463,6 +466,23 @@ export interface OrderDetail {
   }[]
   /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
+  /** Statements of withdrawal that may be about this order, the newest first. */
+  withdrawals: {
+    withdrawalId: string
+    /** ISO 8601 in UTC with milliseconds. */
+    receivedAt: string
+    name: string
+    /** What the buyer wrote to identify the contract. */
+    contract: string
+    email: string
+    /** It has the number of this order. */
+    named: boolean
+    /** It has the address of this order. Otherwise somebody else may have made it: ask the buyer. */
+    hasAddress: boolean
+    daysAfterPayment: number | null
+    /** When you said that nothing is left to do. */
+    doneAt: string | null
+  }[]
   /** Present when the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
   emailMove?: {
     /** Three days after the mail server of the old mailbox accepted our question. Null: it has not accepted it yet, or the order needs consent. */
@@ -803,6 +823,7 @@ export interface WebhookDelivery {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -840,6 +861,7 @@ export interface WebhookDeliveryDetail {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -892,6 +914,7 @@ export interface WebhookEndpoint {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -937,6 +960,7 @@ export interface WebhookEndpointChange {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -961,6 +985,7 @@ export interface WebhookEndpointCreated {
     | 'order.dispute_won'
     | 'order.charged_back'
     | 'order.email_changed'
+    | 'order.withdrawn'
     | 'refund.failed'
     | 'file.recalled'
     | 'product.published'
@@ -1823,6 +1848,16 @@ export interface Api {
     body: NewRefund
     answer: Refund
   }
+  /** Nothing is left to do about a withdrawal */
+  'POST /api/orders/{orderId}/withdrawals/done': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    answer: {
+      changed: boolean
+    }
+  }
   /** Open or complete your account at the processor */
   'POST /api/payouts/account': {
     answer: {
@@ -1977,6 +2012,7 @@ export interface Api {
         | 'order.dispute_won'
         | 'order.charged_back'
         | 'order.email_changed'
+        | 'order.withdrawn'
         | 'refund.failed'
         | 'file.recalled'
         | 'product.published'
@@ -1987,6 +2023,28 @@ export interface Api {
     }
     answer: {
       eventIds: string[]
+    }
+  }
+  /** Withdraw from a contract */
+  'POST /api/withdrawals': {
+    body: {
+      /** A random text, new for each statement. A repeat with the same key is the same statement. */
+      key: string
+      /** The buyer’s name. */
+      name: string
+      /** What identifies the contract: the number of the order, or what was bought and when. */
+      contract: string
+      /** The buyer’s address. We trim it and convert it to lower case. */
+      email: string
+    }
+    answer: {
+      withdrawalId: string
+      /** To the second, UTC (ISO 8601). */
+      receivedAt: string
+      name: string
+      contract: string
+      /** Where the acknowledgement goes. */
+      email: string
     }
   }
   /** Give the shop a logo */

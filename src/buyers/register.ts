@@ -13,13 +13,15 @@ import { mailboxCodeSender } from './mailbox-codes.ts'
 import { sendMailboxMails } from './mails.ts'
 import { finishMoves, sweepEmailChanges } from './order-moves.ts'
 import { chargeRoutes } from './routes.ts'
+import { registerWithdrawals } from './withdrawals/register.ts'
+import type { WithdrawalLimits } from './withdrawals/statements.ts'
 
 interface BuyersParts {
   db: Db
   jobs: Jobs
   mailer: Mailer
   codeMailer: Mailer
-  config: { secrets: readonly string[]; limits: CodeLimits & FreeMailLimits }
+  config: { secrets: readonly string[]; limits: CodeLimits & FreeMailLimits & WithdrawalLimits }
   urls: Pick<OrderUrls, 'orderUrl' | 'downloadUrl'>
   baseUrl: string
   appUrl: string
@@ -37,6 +39,7 @@ export async function registerBuyers(
   chargeRoutes(server, byCode)
   libraryRoutes(server, { ...byCode, downloadUrl, signer: newSigner(secrets, 'library') })
 
+  await registerWithdrawals(server, { db, jobs, mailer, limits, appUrl })
   await sendMailboxMails(jobs, { db, mailer: codeMailer, secrets, appUrl })
   await sendEmailChangeMails(jobs, { db, mailer, secrets, orderUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_email_changes', () => sweepEmailChanges(db))

@@ -26,6 +26,8 @@ export const LIMITS = {
   free_mail_seller: { count: 20, seconds: 86_400 },
   free_mail_strangers: { count: 200, seconds: 86_400 },
   receipt: { count: 5, seconds: 3600 },
+  // statements of withdrawal, for each network and for each mailbox that gets their acknowledgements
+  withdrawal: { count: 10, seconds: 3600 },
   sandbox: { count: 60, seconds: 60 },
   code: { count: 3, seconds: 900 },
   code_address: { count: 10, seconds: 3600 },

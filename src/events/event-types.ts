@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'order.dispute_won',
   'order.charged_back',
   'order.email_changed',
+  'order.withdrawn',
   'refund.failed',
   'file.recalled',
   'product.published',

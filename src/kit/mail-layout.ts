@@ -15,13 +15,15 @@ export interface Lines {
   facts: [label: string, value: string][]
   /** The small print at the end. */
   note?: string
+  /** A link in the small print. */
+  link?: { label: string; url: string }
 }
 
 const OWN_COLOURS = { ground: '#1f5f4a', text: '#ffffff' }
 
 /** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the logo and the picture. */
 export function renderMail(lines: Lines): { text: string; html: string } {
-  const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, note } = lines
+  const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, note, link } = lines
   const width = Math.max(...facts.map(([label]) => label.length))
   const plain = [
     [title, '', text],
@@ -29,6 +31,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
     button && [`${button.label}:`, button.url],
     facts.length > 0 && facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
     note && [note],
+    link && [`${link.label}: ${link.url}`],
   ]
   const rows = facts.map(
     ([label, value]) =>
@@ -48,6 +51,8 @@ export function renderMail(lines: Lines): { text: string; html: string } {
     rows.length > 0 &&
       `<table role="presentation" style="border-collapse:collapse;font-size:14px">${rows.join('')}</table>`,
     note && `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">${escapeHtml(note)}</p>`,
+    link &&
+      `<p style="margin:24px 0 0;font-size:13px"><a href="${escapeHtml(link.url)}" style="color:#6b6f76">${escapeHtml(link.label)}</a></p>`,
     button &&
       `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">The button not working? Open ${escapeHtml(button.url)}</p>`,
   ]

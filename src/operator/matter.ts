@@ -3,6 +3,7 @@ export const MATTERS = [
   'needs_review',
   'disputed',
   'refund_failed',
+  'withdrawal_unmatched',
   'reconciliation',
   'webhook_silence',
   'payments_refused',

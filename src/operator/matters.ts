@@ -11,6 +11,8 @@ const MOST_SHOWN = 20
 const MOST_RECEIPTS = 5
 const REFUND_DAYS = 60
 const RECEIPT_DAYS = 14
+/** In so many days the operator has answered. */
+const WITHDRAWAL_DAYS = 14
 /** A processor that has taken money, and has sent nothing for this long, is silent. */
 const SILENT_HOURS = 24
 /** The reconciliation runs each night, and tries again for hours. */
@@ -22,6 +24,7 @@ export async function mattersOf(db: Db): Promise<Matter[]> {
     reviews(db),
     disputes(db),
     failedRefunds(db),
+    unmatchedWithdrawals(db),
     reconciliation(db),
     silences(db),
     refusedPayments(db),
@@ -83,6 +86,21 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
     says: `A refund of ${formatMoney(amountMinor, currency)} failed, and the buyer still waits for the money.`,
     advice: 'See why in the processor’s dashboard (often the balance is too low), then refund again.',
     view: `/orders/${orderId}`,
+    at,
+  }))
+}
+
+async function unmatchedWithdrawals(db: Db): Promise<Matter[]> {
+  const { rows } = await sql<{ name: string; email: string; contract: string; at: Date }>`
+    select w.name, w.email, w.contract, w.received_at as at
+    from withdrawals w join withdrawal_lookups l on l.withdrawal_id = w.id
+    where l.found = 0 and w.received_at > now() - make_interval(days => ${WITHDRAWAL_DAYS})
+    order by w.received_at desc limit ${MOST_SHOWN}`.execute(db)
+  return rows.map(({ name, email, contract, at }) => ({
+    what: 'withdrawal_unmatched',
+    says: `${name} (${email}) withdraws from a contract, and no order matches: “${contract}”.`,
+    advice: 'Ask for the number of the order, or for the address it was bought with. It is listed for 14 days.',
+    view: null,
     at,
   }))
 }

@@ -118,6 +118,11 @@ function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, picture
     ...picture,
     facts: namesSeller ? [...facts, ['Seller', shown.seller], ['Questions to', support]] : facts,
     button: { label, url },
+    // a buyer who has paid for something has a contract
+    ...(order.paidAt &&
+      order.amountMinor > 0 && {
+        link: { label: 'Withdraw from contract here', url: `${appUrl}/withdraw/?order=${order.id}` },
+      }),
   })
   return {
     to,

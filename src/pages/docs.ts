@@ -11,6 +11,7 @@ import { STYLE } from './api/style.ts'
 /** The parts of the API, in the order of the document. */
 const TAGS = [
   { name: 'Checkout', description: 'For buyers, and for sites that sell to them.' },
+  { name: 'Withdrawals', description: 'For the page on which a buyer withdraws from a contract.' },
   { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
   { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
   { name: 'Products', description: 'The seller’s products and their files.' },

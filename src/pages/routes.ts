@@ -77,6 +77,7 @@ async function readPages(options: PagesOptions) {
     pay: await read('pay/index.html'),
     order: await read('order/index.html'),
     charge: await read('charge/index.html'),
+    withdraw: await read('withdraw/index.html'),
     pricing: await read('pricing/index.html'),
     signIn: await read('sign-in/index.html'),
     account: await read('account/index.html'),
@@ -128,6 +129,7 @@ function dataRoutes(server: Server, { options, pages, data, show }: PageParts): 
     ['/account/', pages.account, sellerData],
     ['/shop/', pages.shop, sellerData],
     ['/charge/', pages.charge, data],
+    ['/withdraw/', pages.withdraw, data],
     ['/library/', pages.library, data],
   ] as const) {
     page(

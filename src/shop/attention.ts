@@ -45,6 +45,11 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
             select from refunds n where n.order_id = r.order_id and n.created_at > r.created_at and n.state <> 'failed')
         order by r.created_at desc limit ${MOST_SHOWN})
       union all
+      (select 'withdrawn', o.id, o.product_id, o.product_name, max(w.email), max(w.received_at)
+        from withdrawal_orders wo join withdrawals w on w.id = wo.withdrawal_id join orders o on o.id = wo.order_id
+        where wo.seller_id = ${sellerId} and wo.done_at is null and o.state not in ('refunded', 'charged_back')
+        group by o.id)
+      union all
       (select 'file_withdrawn', null, p.id, p.name, null, max(w.withdrawn_at)
         from withdrawn_files w join products p on p.seller_id = w.seller_id
           join files f on f.product_id = p.id and f.sha256 = w.sha256

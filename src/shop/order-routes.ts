@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { CSV_ROWS, type Columns, Decimal, listOf, sendCsv, wantsCsv } from '../kit/csv.ts'
 import { type Db, inTransaction } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
+import { endReminder, withdrawalsOf } from '../buyers/withdrawals/orders.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
@@ -39,6 +40,7 @@ export function orderRoutes(server: Server, parts: OrderRouteParts): void {
   listOrdersRoute(server, parts)
   getOrderRoute(server, parts)
   resendReceiptRoute(server, parts)
+  withdrawalDoneRoute(server, parts)
 }
 
 function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): void {
@@ -107,9 +109,10 @@ export async function detailOf(
   orderUrl: (orderId: string) => string,
 ): Promise<OrderDetail> {
   const order = await findOwnOrder(db, sellerId, orderId)
-  const [refunds, transfers] = await Promise.all([
+  const [refunds, transfers, withdrawals] = await Promise.all([
     listRefunds(db, orderId, sellerId),
     listTransfers(db, sellerId, { orderId }, { limit: MOST_TRANSFERS }),
+    withdrawalsOf(db, orderId),
   ])
   return {
     ...orderView(order),
@@ -120,6 +123,7 @@ export async function detailOf(
     transfers: transfers.map(transferView),
     files: order.files,
     ...withdrawnFilesOf(order.withdrawn),
+    withdrawals,
     ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
     ...(order.move && {
       emailMove: { ...order.move, movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() },
@@ -128,6 +132,28 @@ export async function detailOf(
     ...(order.cancelUrl !== null && { cancelUrl: order.cancelUrl }),
     orderUrl: orderUrl(orderId),
   }
+}
+
+function withdrawalDoneRoute(server: Server, { db, browsers }: OrderRouteParts): void {
+  server.post(
+    '/api/orders/:orderId/withdrawals/done',
+    {
+      schema: {
+        operationId: 'endWithdrawalReminder',
+        summary: 'Nothing is left to do about a withdrawal',
+        description:
+          'The statements about this order no longer need your attention. A full refund does the same. A repeat changes nothing.',
+        tags: TAG,
+        security: needs('orders:write'),
+        params: OrderParams,
+        response: { 200: Type.Object({ changed: Type.Boolean() }), ...refusing('order_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.caller(request, reply)
+      return { changed: await endReminder(db, seller.id, request.params.orderId) }
+    },
+  )
 }
 
 function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: OrderRouteParts): void {

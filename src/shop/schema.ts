@@ -1,3 +1,4 @@
+import { OrderWithdrawal } from '../buyers/withdrawals/schema.ts'
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
@@ -100,6 +101,9 @@ export const OrderDetail = Type.Object({
   transfers: Type.Array(Transfer),
   files: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() })),
   withdrawnFiles: WithdrawnFiles,
+  withdrawals: Type.Array(OrderWithdrawal, {
+    description: 'Statements of withdrawal that may be about this order, the newest first.',
+  }),
   emailMove: Type.Optional(
     Type.Object(
       {
@@ -202,6 +206,7 @@ export const ATTENTION = [
   'disputed',
   'needs_review',
   'refund_failed',
+  'withdrawn',
   'receipt_bounced',
   'no_files',
   'no_payments',

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { newEmail } from './buyer.ts'
 import { mailsTo } from './seller.ts'
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy, codeIn, demoSeller } from './orders.ts'
 
 // In sequence, because the tests share a seller, who signs in once.
@@ -270,3 +270,29 @@ test('an order and its refund are legible to everybody', async ({ page }) => {
   await page.getByRole('radio', { name: 'A part of it' }).check()
   await look(page, 'refunding')
 })
+
+for (const [size, options] of Object.entries(SIZES))
+  test.describe(size, () => {
+    test.use(options)
+
+    test('a withdrawal needs attention, and one press refunds the order', async ({ page }) => {
+      const { email, orderId } = await buy(page.request)
+      const data = { key: `shop-orders-${orderId}`, name: 'Bob Buyer', contract: orderId, email }
+      expect((await page.request.post('/api/withdrawals', { data, headers: { origin: BASE_URL } })).status()).toBe(201)
+      await open(page, orderId)
+      await expect(async () => {
+        await page.reload()
+        await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 1_000 })
+      }).toPass(SLOW)
+      await expect(page.getByText('Bob Buyer')).toBeVisible()
+      await expectFits(page, 'an order that was withdrawn from')
+      await expectAccessible(page, 'an order that was withdrawn from')
+      await page.goto('/shop/#/')
+      await expect(page.getByRole('link', { name: /^A buyer withdraws from the contract/ }).first()).toBeVisible()
+      await open(page, orderId)
+      await page.getByRole('button', { name: 'Refund ₹499.00 now' }).click()
+      await expect(page.getByText('The refund is on its way. The buyer is told by mail.')).toBeVisible()
+      await expect(page.getByText('A buyer withdrew from the contract.')).toBeVisible(SLOW)
+      await expect(page.getByRole('button', { name: /^Refund/ })).toHaveCount(0)
+    })
+  })

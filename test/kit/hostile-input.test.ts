@@ -102,6 +102,7 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
     'POST /api/sandbox/refund': ['clientSecret', 'amount'],
     'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
+    'POST /api/withdrawals': ['key', 'email'],
     'POST /api/charges/code': ['email', 'descriptor'],
     'POST /api/charges/verify': ['email', 'code', 'descriptor'],
     'POST /api/auth/otp': ['email'],
@@ -133,8 +134,8 @@ test('every route accepts any text in its body without an internal error', async
     .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,
-    Object.keys(members).length + 12,
-    'and those of notifications, pictures, the logo and files, which read bytes, and of a receipt, a replay, a resumed endpoint, a decision and an account at the processor, which read none',
+    Object.keys(members).length + 13,
+    'and those of notifications, pictures, the logo and files, which read bytes, and of a receipt, a replay, a resumed endpoint, a decision, an answered withdrawal and an account at the processor, which read none',
   )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
@@ -168,6 +169,7 @@ test('every route accepts any text in its body without an internal error', async
 })
 
 const REQUIRED: Record<string, object> = {
+  '/api/withdrawals': { key: 'hostile-input-key', name: 'Bob Buyer', contract: 'a book' },
   '/api/keys': { name: 'A key', scopes: ['orders:read'] },
   '/api/products': { amount: 1900, currency: 'USD' },
   '/api/webhook-endpoints': { url: 'https://shop.example/hook', events: ['*'] },

@@ -82,6 +82,7 @@ test('every page has the place for the data of the server, and nothing that its 
     'pricing/index.html',
     'shop/index.html',
     'sign-in/index.html',
+    'withdraw/index.html',
   ])
   for (const file of files) {
     const html = await page(file)

@@ -8,7 +8,7 @@ import { sharedShop } from '../support/shop.ts'
 const shared = sharedShop()
 
 /** The routes of everybody, and of the operators, whose guard knows sessions only. */
-const NOT_SELLERS = new Set(['Checkout', 'Charges', 'Library', 'Sandbox', 'Operator', 'Operation'])
+const NOT_SELLERS = new Set(['Checkout', 'Charges', 'Withdrawals', 'Library', 'Sandbox', 'Operator', 'Operation'])
 /** The steps of a sign-in, before there is a session. */
 const BEFORE_SIGN_IN = new Set(['requestCode', 'getAwaitedCode', 'verifyCode', 'signInByPassword', 'signOut', 'getProviders', 'startProviderSignIn', 'finishProviderSignIn']) // oxfmt-ignore
 /** What a person does, signed in: the account itself, and what leads buyers or their mails elsewhere. */

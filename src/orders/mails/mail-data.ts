@@ -29,6 +29,7 @@ export type SellerMail =
   | 'seller_dispute_won'
   | 'seller_dispute_lost'
   | 'seller_dispute_returned'
+  | 'seller_withdrawn'
 
 /** The data of a mail job, from the moment when the mail was enqueued. The order can have changed when the mail is written. */
 export interface MailData {

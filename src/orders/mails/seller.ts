@@ -16,6 +16,12 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
     text: 'It is too small, too large, or not exact in this currency. Change the price of the product, its lowest price, or the discount that led to it. Nothing was charged. You get this mail at most once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
+  seller_withdrawn: (order) => ({
+    subject: `A buyer withdraws: ${order.productName}`,
+    title: 'A buyer withdraws from the contract.',
+    text: 'The buyer of this order has stated so by the form of this service, and has an acknowledgement that the statement arrived. Your shop shows it at the order. If the buyer has a right to withdraw, refund the order there, at most 14 days after the statement; if not, write to the buyer.',
+    facts: orderFacts(order),
+  }),
   seller_paid_late: (order) => ({
     subject: `Paid after it expired: ${order.productName}`,
     title: 'An order that had expired was paid after all.',

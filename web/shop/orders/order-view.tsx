@@ -19,6 +19,7 @@ import { RefundDialog } from './refund-dialog.tsx'
 import { refundableMinor } from './refund-sums.ts'
 import { Refunds } from './refunds.tsx'
 import { Timeline } from './timeline.tsx'
+import { WithdrawalPart } from './withdrawal-part.tsx'
 
 /** While a refund is pending the answer can change at any time. After this time the page stops polling. */
 const LOOK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000]
@@ -97,6 +98,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
           <span class={`tag ${tone}`}>{name}</span>
           <span class="address">{order.email}</span>
         </p>
+        <WithdrawalPart order={order} onDone={done} />
         <OrderNotices order={order} />
         <output class="saved">
           {said && (

@@ -7,6 +7,7 @@ const WORDS: Record<Attention['what'], string> = {
   needs_review: 'A payment does not match its order. Please look at it.',
   disputed: 'A buyer disputes a payment. Answer the bank before its deadline.',
   refund_failed: 'A refund did not go through.',
+  withdrawn: 'A buyer withdraws from the contract. Refund the order, or write to the buyer.',
   receipt_bounced: 'A receipt could not be delivered.',
   file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
@@ -37,7 +38,7 @@ export const AttentionList = ({ items }: { items: Attention[] }) => (
 )
 
 /** A bank or a buyer waits for an answer. */
-const URGENT: ReadonlySet<Attention['what']> = new Set(['disputed', 'needs_review', 'refund_failed'])
+const URGENT: ReadonlySet<Attention['what']> = new Set(['disputed', 'needs_review', 'refund_failed', 'withdrawn'])
 
 const hrefOf = ({ orderId, productId }: Attention): string =>
   orderId ? address('order', orderId) : productId ? address('product', productId) : address('overview')

@@ -1,0 +1,72 @@
+import type { Page } from '@playwright/test'
+import { newEmail } from './buyer.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { buy } from './orders.ts'
+import { mailsTo } from './seller.ts'
+
+const SLOW = { timeout: 60_000 }
+
+const acknowledgements = async (page: Page, email: string) =>
+  (await mailsTo(page.context(), email, BASE_URL)).filter(({ subject }) => subject === 'We received your withdrawal')
+
+async function fill(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Your name').fill('Bob Buyer')
+  await page.getByLabel('E-mail for the acknowledgement').fill(email)
+}
+
+for (const [size, options] of Object.entries(SIZES))
+  test.describe(size, () => {
+    test.use(options)
+
+    test('a buyer withdraws in two steps, and gets an acknowledgement', async ({ page }) => {
+      const { email, orderId } = await buy(page.request)
+      await page.goto('/order/')
+      await page.getByRole('link', { name: 'Withdraw from contract here' }).click()
+      await expect(page.getByRole('heading', { name: 'Withdraw from contract' })).toBeVisible()
+      await expectFits(page, 'the form')
+      await expectAccessible(page, 'the form')
+      await page.getByRole('button', { name: 'Withdraw from contract here' }).click()
+      await expect(page.getByText('Please enter your name.')).toBeVisible()
+      await expect(page.getByLabel('Your name')).toBeFocused()
+      await fill(page, email)
+      await page.getByLabel(/^Order number/).fill(orderId)
+      await page.getByRole('button', { name: 'Withdraw from contract here' }).click()
+      await expect(page.getByRole('heading', { name: 'Confirm your withdrawal' })).toBeFocused()
+      await expect(page.getByText(orderId)).toBeVisible()
+      await expectFits(page, 'the statement')
+      await expectAccessible(page, 'the statement')
+      await page.getByRole('button', { name: 'Confirm withdrawal' }).click()
+      await expect(page.getByRole('heading', { name: 'Your statement has arrived' })).toBeFocused()
+      await expect(page.getByText(/^wdr_/)).toBeVisible()
+      await expectFits(page, 'what has arrived')
+      await expectAccessible(page, 'what has arrived')
+      await expect.poll(async () => (await acknowledgements(page, email)).length, SLOW).toBe(1)
+    })
+  })
+
+test('by keyboard alone, with Back, a reload and a lost answer in between: one statement', async ({ page }) => {
+  const email = newEmail()
+  await page.goto(`/withdraw/?order=ord_${'0'.repeat(26)}`)
+  await expect(page.getByLabel(/^Order number/)).toHaveValue(`ord_${'0'.repeat(26)}`)
+  await fill(page, email)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Confirm your withdrawal' })).toBeVisible()
+  await page.goBack()
+  await expect(page.getByLabel('Your name')).toHaveValue('Bob Buyer')
+  await page.getByLabel('Your name').press('Enter')
+  await expect(page.getByRole('heading', { name: 'Confirm your withdrawal' })).toBeFocused()
+  await page.reload()
+  // the service has the statement, and the answer is lost
+  await page.route('**/api/withdrawals', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Confirm withdrawal' }).press('Enter')
+  await expect(page.getByRole('alert')).toBeVisible()
+  await page.unroute('**/api/withdrawals')
+  await page.getByRole('button', { name: 'Confirm withdrawal' }).press('Enter')
+  await expect(page.getByRole('heading', { name: 'Your statement has arrived' })).toBeVisible()
+  await expect.poll(async () => (await acknowledgements(page, email)).length, SLOW).toBe(1)
+  await page.reload()
+  await expect(page.getByLabel('Your name')).toHaveValue('')
+})

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { findForgotten } from '../../src/buyers/withdrawals/orders.ts'
+import { OPERATOR, operatorOf } from '../operator/support.ts'
+import { query, times } from '../stand-ins/processor.ts'
+import { newAddress, newBrowser, newMailbox } from '../support/seller.ts'
+import { type Answer, assertProblem, eventually, sharedShop } from '../support/shop.ts'
+
+// A buyer withdraws from a contract: the statement, its acknowledgement, and what the seller and the operator see of it.
+
+const shared = sharedShop({ env: { OPERATORS: OPERATOR, TRUST_PROXY: '1', LIMITS: 'withdrawal=10/3600' } })
+
+let keys = 0
+const newKey = (): string => `withdrawal-test-key-${(keys += 1)}`
+
+interface Given {
+  key?: string
+  name?: string
+  contract?: string
+  email?: string
+}
+
+const state = (given: Given, from = newAddress()): Promise<Answer> =>
+  shared().call(
+    'POST',
+    '/api/withdrawals',
+    { key: newKey(), name: 'Bob Buyer', contract: 'the book', email: newMailbox(), ...given },
+    { 'x-forwarded-for': from },
+  )
+
+const statements = async (email: string) =>
+  (await query<{ count: number }>(shared().db, sql`select count(*)::int as count from withdrawals where email = ${email}`))[0]!.count // oxfmt-ignore
+
+/** The mails to an address whose subject matches, when there are so many. */
+async function mails(to: string, subject: RegExp, count: number) {
+  const found = await eventually(
+    async () => (await shared().mails(to)).filter((mail) => subject.test(mail.subject)),
+    (all) => all.length >= count,
+  )
+  assert.equal(found.length, count)
+  return found
+}
+
+const ACKNOWLEDGED = /^We received your withdrawal$/
+
+/** The looking up of orders is over. */
+const lookedUp = (withdrawalId: string) =>
+  eventually(
+    () => query<{ found: number }>(shared().db, sql`select found from withdrawal_lookups where withdrawal_id = ${withdrawalId}`), // oxfmt-ignore
+    (rows) => rows.length === 1,
+  ).then((rows) => rows[0]!.found)
+
+async function newSeller() {
+  const browser = newBrowser(shared())
+  await browser.signInByCode(newMailbox())
+  return browser
+}
+
+/** A seller, and a paid order of a buyer. */
+async function sale() {
+  const ann = await newSeller()
+  const { body } = await ann.call('GET', '/api/auth/session')
+  const sellerId = body.seller.id as string
+  const email = newMailbox()
+  const { orderId } = await shared().paid({ productId: await shared().product({ sellerId }), email })
+  const detail = async () => (await ann.call('GET', `/api/orders/${orderId}`)).body
+  const attention = async () =>
+    (await ann.call('GET', '/api/attention')).body.items.filter(({ what }: { what: string }) => what === 'withdrawn')
+  return { ann, email, orderId, detail, attention }
+}
+
+test('a statement is acknowledged by mail with its content and its time to the second', async () => {
+  const email = newMailbox()
+  const { status, body } = await state({
+    email: ` ${email.toUpperCase()} `,
+    name: ' Bob Buyer ',
+    contract: 'A book, last week',
+  })
+  assert.equal(status, 201)
+  assert.deepEqual([body.name, body.contract, body.email], ['Bob Buyer', 'A book, last week', email])
+  assert.match(body.receivedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  const [mail] = await mails(email, ACKNOWLEDGED, 1)
+  const parts = ['I withdraw from the contract', 'Bob Buyer', 'A book, last week', body.withdrawalId]
+  for (const part of [...parts, body.receivedAt.replace('T', ' ').replace('Z', ' UTC')])
+    assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
+})
+
+test('a repeat with the same key is the same statement, also ten at once, and other words are refused', async () => {
+  const given = { key: newKey(), email: newMailbox() }
+  const answers = await times(10, () => state(given))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+  assert.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1)
+  assert.equal(await statements(given.email), 1)
+  assertProblem(await state({ ...given, contract: 'another book' }), 409, 'idempotency_key_reused')
+  await mails(given.email, ACKNOWLEDGED, 1)
+})
+
+test('the answer is the same with and without an order, for its buyer and for a stranger', async () => {
+  const { email, orderId } = await sale()
+  const shapes = new Set<string>()
+  for (const given of [
+    { contract: orderId, email },
+    { contract: orderId },
+    { contract: `ord_${'0'.repeat(26)}` },
+    {},
+  ]) {
+    const { status, body } = await state(given)
+    shapes.add(`${status} ${Object.keys(body).join()}`)
+  }
+  assert.deepEqual([...shapes], ['201 withdrawalId,receivedAt,name,contract,email'])
+})
+
+test('a statement that cannot be read is refused with a stable code, and nothing is kept', async () => {
+  const email = newMailbox()
+  for (const wrong of [
+    { name: '' },
+    { name: '  ' },
+    { name: 'B\u0000b' },
+    { name: 'x'.repeat(201) },
+    { contract: '' },
+    { contract: 'a\nb' },
+    { contract: 'x'.repeat(501) },
+    { email: 'bob' },
+    { key: 'short' },
+    { key: 'with spaces, and long enough' },
+  ])
+    assertProblem(await state({ email, ...wrong }), 400, 'validation_failed')
+  assertProblem(await shared().call('POST', '/api/withdrawals', {}), 400, 'validation_failed')
+  assertProblem(await state({ email, contract: '4242 4242 4242 4242' }), 400, 'card_number_refused')
+  assert.equal(await statements(email), 0)
+})
+
+test('statements are limited for a mailbox and for a network, and a repeat counts nothing', async () => {
+  const email = newMailbox()
+  const key = newKey()
+  for (let n = 0; n < 10; n++) assert.equal((await state({ email, ...(n === 0 && { key }) }, newAddress())).status, 201)
+  assertProblem(await state({ email }, newAddress()), 429, 'rate_limited')
+  assert.equal((await state({ email, key }, newAddress())).status, 201)
+  assert.equal(await statements(email), 10)
+  const network = newAddress()
+  for (let n = 0; n < 10; n++) assert.equal((await state({}, network)).status, 201)
+  assertProblem(await state({}, network), 429, 'rate_limited')
+})
+
+test('the seller sees a statement with the number and the address of an order, hears of it once, and refunds', async () => {
+  const { ann, email, orderId, detail, attention } = await sale()
+  const { body } = await state({ email, contract: `Order ${orderId.toUpperCase()}, please` })
+  assert.equal(await lookedUp(body.withdrawalId), 1)
+  const [shown] = (await detail()).withdrawals
+  assert.deepEqual(
+    [shown.named, shown.hasAddress, shown.daysAfterPayment, shown.name, shown.doneAt],
+    [true, true, 0, 'Bob Buyer', null],
+  )
+  assert.deepEqual((await attention()).map((one: { orderId: string }) => one.orderId), [orderId]) // oxfmt-ignore
+  const { items } = (await ann.call('GET', '/api/events')).body
+  assert.equal(items.filter(({ type, data }: any) => type === 'order.withdrawn' && data.order.orderId === orderId).length, 1) // oxfmt-ignore
+  const seller = (await ann.call('GET', '/api/auth/session')).body.seller.email
+  await mails(seller, /^A buyer withdraws/, 1)
+  assert.equal((await ann.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
+  await eventually(attention, (open) => open.length === 0)
+})
+
+test('the seller says that nothing is left to do', async () => {
+  const { ann, email, orderId, detail, attention } = await sale()
+  await lookedUp((await state({ email, contract: orderId })).body.withdrawalId)
+  const done = `/api/orders/${orderId}/withdrawals/done`
+  const stranger = await newSeller()
+  assertProblem(await stranger.call('POST', done, {}), 404, 'order_not_found')
+  assertProblem(await newBrowser(shared()).call('POST', done, {}), 401, 'not_signed_in')
+  assertProblem(await ann.call('POST', '/api/orders/ord_x/withdrawals/done', {}), 400, 'validation_failed')
+  assert.deepEqual((await ann.call('POST', done, {})).body, { changed: true })
+  assert.deepEqual((await ann.call('POST', done, {})).body, { changed: false })
+  assert.deepEqual(await attention(), [])
+  assert.notEqual((await detail()).withdrawals[0].doneAt, null)
+})
+
+test('a statement with the number of an order and another address is marked as unsure, and moves nothing by itself', async () => {
+  const { ann, orderId, detail } = await sale()
+  const { body } = await state({ contract: orderId })
+  assert.equal(await lookedUp(body.withdrawalId), 1)
+  const order = await detail()
+  assert.deepEqual([order.status, order.withdrawals[0].hasAddress], ['paid', false])
+  const { items } = (await ann.call('GET', '/api/events')).body
+  assert.equal(items.some(({ type }: { type: string }) => type === 'order.withdrawn'), false) // oxfmt-ignore
+  const seller = (await ann.call('GET', '/api/auth/session')).body.seller.email
+  await mails(seller, /^A buyer withdraws/, 0)
+})
+
+test('a statement without a number shows at the orders of its address, and one that matches nothing at the operator’s', async () => {
+  const { email, orderId, detail } = await sale()
+  const { body } = await state({ email, contract: 'the book of last week' })
+  assert.equal(await lookedUp(body.withdrawalId), 1)
+  assert.deepEqual((await detail()).withdrawals.map(({ named }: { named: boolean }) => named), [false]) // oxfmt-ignore
+  const name = `Nobody ${orderId.slice(-6)}`
+  const lost = await state({ name, contract: 'something' })
+  assert.equal(await lookedUp(lost.body.withdrawalId), 0)
+  const operator = await operatorOf(shared())
+  const { matters } = (await operator.call('GET', '/api/operator/attention')).body
+  const own = matters.filter(({ says }: { says: string }) => says.startsWith(name))
+  assert.deepEqual(own.map(({ what }: { what: string }) => what), ['withdrawal_unmatched']) // oxfmt-ignore
+})
+
+test('a statement is never changed, and one whose job was lost is looked up later, once', async () => {
+  const { email, orderId, detail } = await sale()
+  const { body } = await state({ email, contract: orderId })
+  await lookedUp(body.withdrawalId)
+  await assert.rejects(sql`update withdrawals set name = 'X' where id = ${body.withdrawalId}`.execute(shared().db))
+  // as after a restart long after the jobs of a day were given up
+  await sql`delete from withdrawal_lookups where withdrawal_id = ${body.withdrawalId}`.execute(shared().db)
+  await sql`delete from withdrawal_orders where withdrawal_id = ${body.withdrawalId}`.execute(shared().db)
+  await sql`alter table withdrawals disable trigger withdrawals_append_only`.execute(shared().db)
+  await sql`update withdrawals set received_at = now() - interval '2 hours' where id = ${body.withdrawalId}`.execute(shared().db) // oxfmt-ignore
+  await sql`alter table withdrawals enable trigger withdrawals_append_only`.execute(shared().db)
+  await findForgotten(shared().db, shared().jobs)
+  await findForgotten(shared().db, shared().jobs)
+  await lookedUp(body.withdrawalId)
+  assert.equal((await detail()).withdrawals.length, 1)
+})
+
+test('a receipt leads to the page, with the number of the order', async () => {
+  const { email, orderId } = await sale()
+  const [receipt] = await mails(email, /receipt/i, 1)
+  assert(receipt!.text.includes(`/withdraw/?order=${orderId}`), receipt!.text)
+})

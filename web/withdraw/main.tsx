@@ -1,0 +1,10 @@
+import '../ui/base.css'
+import '../ui/site.css'
+import '../ui/seller.css'
+import './withdraw.css'
+import { render } from 'preact'
+import { WithdrawPage } from './withdraw-page.tsx'
+
+const place = document.getElementById('app')!
+place.replaceChildren()
+render(<WithdrawPage />, place)
