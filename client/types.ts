@@ -1243,7 +1243,7 @@ export interface Api {
       email?: string
       /** The `clientReferenceId` with which the order was made. */
       clientReferenceId?: string
-      /** A search text: the beginning of an address or of an order’s id, or a part of a product’s name. */
+      /** A search text: the beginning of an address or of an order’s id, the short number of an order (`K4QW-6KFZ`), or a part of a product’s name. */
       q?: string
     }
     answer: {

@@ -39,6 +39,7 @@ const SHARED = [
   'events/event-types.ts',
   'kit/currencies.ts',
   'kit/money.ts',
+  'kit/order-number.ts',
   'kit/return-path.ts',
   'kit/statement.ts',
 ]

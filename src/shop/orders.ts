@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
+import { endOfNumber } from '../kit/order-number.ts'
 import type { Period } from '../kit/period.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
@@ -20,7 +21,7 @@ export interface OrderFilter extends Period {
   /** A whole address, in the form in which orders store it. */
   email?: string | undefined
   clientReferenceId?: string | undefined
-  /** A search text: the beginning of an address or an id, or a part of a product's name. */
+  /** A search text: the beginning of an address or an id, the short number of an order, or a part of a product's name. */
   q?: string | undefined
 }
 
@@ -67,8 +68,10 @@ async function conditionsOf(
   else if (typed !== '') {
     const named = await productsNamed(db, sellerId, typed)
     const isAddress = /^[\x21-\x7e]+$/.test(typed)
-    if (!isAddress && named.length === 0) return undefined
+    const end = endOfNumber(typed)
+    if (!isAddress && named.length === 0 && !end) return undefined
     const ways = [
+      ...(end ? [sql`right(o.id, 8) = ${end}`] : []),
       ...(isAddress ? [sql`starts_with(o.email, ${typed})`] : []),
       ...(named.length > 0 ? [sql`o.product_id = any(${named})`] : []),
     ]

@@ -34,7 +34,8 @@ export const OrdersQuery = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: TEXT,
-      description: 'A search text: the beginning of an address or of an order’s id, or a part of a product’s name.',
+      description:
+        'A search text: the beginning of an address or of an order’s id, the short number of an order (`K4QW-6KFZ`), or a part of a product’s name.',
     }),
   ),
 })

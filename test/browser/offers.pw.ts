@@ -81,7 +81,7 @@ test('the buyer chooses the price: the suggestion is filled in, and the page sho
   const orders = requestsTo(page, /^\/api\/checkout$/)
   await email(page).fill(newEmail())
   for (const [typed, said] of [
-    ['4.99', /Please give \$5\.00 or more/],
+    ['4.99', /The minimum is \$5\.00/],
     ['a lot', /Please enter an amount/],
     ['', /Please enter an amount/],
     ['12.345', /Is that 12,345\.00 or 12\.34\?/],

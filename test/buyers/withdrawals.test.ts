@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { findForgotten } from '../../src/buyers/withdrawals/orders.ts'
+import { shortNumber } from '../../src/kit/order-number.ts'
 import { OPERATOR, operatorOf } from '../operator/support.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { newAddress, newBrowser, newMailbox } from '../support/seller.ts'
@@ -185,6 +186,14 @@ test('a statement with the number of an order and another address is marked as u
   assert.equal(items.some(({ type }: { type: string }) => type === 'order.withdrawn'), false) // oxfmt-ignore
   const seller = (await ann.call('GET', '/api/auth/session')).body.seller.email
   await mails(seller, /^A buyer withdraws/, 0)
+})
+
+test('the short number of an order names it, with its address only', async () => {
+  const { email, orderId, detail } = await sale()
+  const contract = `Order ${shortNumber(orderId)}`
+  assert.equal(await lookedUp((await state({ email, contract })).body.withdrawalId), 1)
+  assert.equal((await detail()).withdrawals[0].named, true)
+  assert.equal(await lookedUp((await state({ contract })).body.withdrawalId), 0)
 })
 
 test('a statement without a number shows at the orders of its address, and one that matches nothing at the operator’s', async () => {

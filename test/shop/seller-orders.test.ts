@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { shortNumber } from '../../src/kit/order-number.ts'
 import { newId } from '../../src/kit/ids.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { pastOrder } from '../support/buyer.ts'
@@ -72,9 +73,18 @@ test('another seller’s order is not found, on any route', async () => {
   assertProblem(await browser.call('GET', `/api/orders/${orderId}`), 404, 'order_not_found')
   assertProblem(await browser.call('POST', `/api/orders/${orderId}/receipt`), 404, 'order_not_found')
   assertProblem(await browser.call('GET', `/api/orders/${newId('ord')}`), 404, 'order_not_found')
-  for (const query of [{}, { q: orderId }, { q: 'bob' }, { email: 'bob@example.com' }] as Record<string, string>[])
+  for (const query of [
+    {},
+    { q: orderId },
+    { q: shortNumber(orderId) },
+    { q: 'bob' },
+    { email: 'bob@example.com' },
+  ] as Record<string, string>[])
     assert.deepEqual(await ids(query, browser), [])
   assert.deepEqual(await ids({ q: orderId }), [orderId])
+  const short = shortNumber(orderId)
+  for (const q of [short, short.toLowerCase(), short.replace('-', ''), short.replaceAll('0', 'O')])
+    assert.deepEqual(await ids({ q }), [orderId], q)
 })
 
 test('filters, limits and cursors that are none are refused', async () => {
@@ -216,6 +226,7 @@ test('an order shows its seller all that happened to it, to the cent', async () 
     product: { id: productId, name: 'Ledger' },
     receipt: 'sent',
     netAmount: 1960,
+    withdrawals: [],
     orderUrl: `http://shop.test/order/?order=${order.orderId}`,
   })
   assert.equal(statementDescriptor, 'TILL* LEDGER')

@@ -1,3 +1,4 @@
+import { shortNumber } from '../../src/kit/order-number.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
@@ -110,10 +111,19 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
           {order.statementDescriptor && order.amount > 0 && (
             <Line name="On your statement" value={order.statementDescriptor} wide mono />
           )}
-          <Line name="Order number" value={order.orderId} wide mono />
+          <Line
+            name="Order number"
+            value={
+              <>
+                <b>{shortNumber(order.orderId)}</b> <span class="soft">{order.orderId}</span>
+              </>
+            }
+            wide
+            mono
+          />
           <Sums order={order} />
         </dl>
-        {order.seller && <SellerLinks seller={order.seller} />}
+        {order.seller && <SellerLinks seller={order.seller} contact={false} />}
       </div>
     </aside>
   )

@@ -72,7 +72,7 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
   // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
-    if (listMinor < leastMinor) return void refuse('chosen', `Please give ${page.money(leastMinor, currency)} or more.`)
+    if (listMinor < leastMinor) return void refuse('chosen', `The minimum is ${page.money(leastMinor, currency)}.`)
     // The buyer may have typed a code and not pressed "Apply".
     const used = discount ?? (code.trim() ? await apply() : undefined)
     return code.trim() && !used ? undefined : wishWith(used)

@@ -1,3 +1,4 @@
+import { shortNumber } from '../../src/kit/order-number.ts'
 import { useState } from 'preact/hooks'
 import type { OrderStatus, ProductView } from '../ui/api.ts'
 import { Mark } from '../ui/brand.tsx'
@@ -82,7 +83,7 @@ function OrderLines({ order, list, off, price }: OrderLinesProps) {
       <div class="wide">
         <dt>Order number</dt>
         <dd>
-          <Copyable text={order.orderId} name="order number" />
+          <b class="mono">{shortNumber(order.orderId)}</b> <Copyable text={order.orderId} name="order number" />
         </dd>
       </div>
       {order.statementDescriptor && order.amount > 0 && (

@@ -25,14 +25,17 @@ export const Mark = ({ seller: { name, logoUrl } }: { seller: Pick<Seller, 'name
     </span>
   )
 
-/** What the seller says about themselves: the refund policy, and links to their own pages, which open beside the checkout. */
-export function SellerLinks({ seller }: { seller: Seller }) {
+/**
+ * What the seller says about themselves: the refund policy, and links to their own pages, which open beside the checkout. Without
+ * `contact` where the page has the address already.
+ */
+export function SellerLinks({ seller, contact = true }: { seller: Seller; contact?: boolean }) {
   const { refundPolicy, supportEmail, websiteUrl, termsUrl, privacyUrl } = seller
   const links = [
     ['Website', websiteUrl],
     ['Terms', termsUrl],
     ['Privacy', privacyUrl],
-    ['Contact', supportEmail && `mailto:${supportEmail}`],
+    ['Contact', contact && supportEmail && `mailto:${supportEmail}`],
   ] as const
   return (
     <div class="seller-links small">

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { endOfNumber } from '../../kit/order-number.ts'
 import { recordOrderEvents } from '../../orders/move.ts'
 import type { OrderWithdrawal } from './schema.ts'
 
@@ -10,6 +11,7 @@ const MOST_BY_ADDRESS = 20
 /** Numbers of orders that are looked for in one statement. */
 const MOST_NAMED = 20
 const ORDER_ID = /\bord_[0-9a-hjkmnp-tv-z]{26}\b/g
+const SHORT_NUMBER = /\b[0-9a-z]{4}-[0-9a-z]{4}\b/g
 
 /**
  * Finds the orders that a statement may be about, once: those whose number it has, or else those that were bought with its address. The
@@ -23,7 +25,8 @@ export const findWithdrawn = (db: Db, jobs: Jobs, id: string): Promise<void> =>
     if (!rows[0]) return
     const { email, contract } = rows[0]
     const named = [...new Set(contract.toLowerCase().match(ORDER_ID))].slice(0, MOST_NAMED)
-    const orders = await namedOrders(tx, id, email, named)
+    const ends = (contract.toLowerCase().match(SHORT_NUMBER) ?? []).slice(0, MOST_NAMED)
+    const orders = await namedOrders(tx, id, email, { named, ends: ends.flatMap((one) => endOfNumber(one) ?? []) })
     const found = orders.length > 0 ? orders : await ordersOf(tx, id, email)
     await sql`insert into withdrawal_lookups (withdrawal_id, found) values (${id}, ${found.length})`.execute(tx)
     const sure = orders.filter(({ hasAddress }) => hasAddress)
@@ -36,12 +39,19 @@ interface Found {
   hasAddress: boolean
 }
 
-async function namedOrders(tx: Tx, id: string, email: string, named: readonly string[]): Promise<Found[]> {
-  if (named.length === 0) return []
+/** A short number counts only with the order's address: it is too short to name one order of all. */
+async function namedOrders(
+  tx: Tx,
+  id: string,
+  email: string,
+  { named, ends }: { named: readonly string[]; ends: readonly string[] },
+): Promise<Found[]> {
+  if (named.length + ends.length === 0) return []
   const { rows } = await sql<Found>`
     insert into withdrawal_orders (withdrawal_id, order_id, seller_id, is_named, has_address)
     select ${id}, o.id, o.seller_id, true, o.email = ${email} from orders o
-    where o.id = any(${[...named]}::text[]) and o.paid_at is not null order by o.id
+    where (o.id = any(${[...named]}::text[]) or (o.email = ${email} and right(o.id, 8) = any(${[...ends]}::text[])))
+      and o.paid_at is not null order by o.id
     returning order_id as "orderId", has_address as "hasAddress"`.execute(tx)
   return rows
 }

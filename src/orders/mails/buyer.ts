@@ -1,6 +1,6 @@
 import { formatMoney } from '../../kit/money.ts'
 import type { Rail } from '../../processors/rails.ts'
-import { type BuyerMail, type MailData, type MailOrder, type MailText, dateTime, named } from './mail-data.ts'
+import { type BuyerMail, type MailData, type MailOrder, type MailText, dateTime, named, numberOf } from './mail-data.ts'
 
 // A buyer knows the shop and the bank, but not the processor, so these mails do not name it.
 
@@ -25,7 +25,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
       ...(isFree(order) ? [] : descriptorFacts(order)),
       [isFree(order) ? 'Ordered' : 'Paid', dateTime(order.paidAt)],
       ...railFacts(order),
-      ['Order', order.id],
+      ['Order', numberOf(order)],
     ],
   }),
   payment_failed: (order) => ({
@@ -36,7 +36,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     facts: [
       ['Product', order.productName],
       ['Amount', formatMoney(order.amountMinor, order.currency)],
-      ['Order', order.id],
+      ['Order', numberOf(order)],
     ],
   }),
   refunded: (order, data) => {
@@ -129,7 +129,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     facts: [
       ['File', order.fileName ?? ''],
       ['Product', order.productName],
-      ['Order', order.id],
+      ['Order', numberOf(order)],
     ],
   }),
 }
@@ -147,7 +147,7 @@ const AFTER_LOSS: Record<NonNullable<MailData['files']> | 'ended', string> = {
 
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const descriptorFacts = (order: MailOrder): MailText['facts'] => [['On your statement', order.statementDescriptor]]
-const orderFacts = (order: MailOrder): MailText['facts'] => [...descriptorFacts(order), ['Order', order.id]]
+const orderFacts = (order: MailOrder): MailText['facts'] => [...descriptorFacts(order), ['Order', numberOf(order)]]
 
 /** The files by name, if they are few and the seller is trusted. */
 function fileFacts({ delivered, fileNames, fileCount }: MailOrder): MailText['facts'] {

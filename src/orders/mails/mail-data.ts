@@ -1,3 +1,4 @@
+import { shortNumber } from '../../kit/order-number.ts'
 import { unlinked } from '../../kit/mail-layout.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Brand } from '../../sellers/brand.ts'
@@ -123,6 +124,9 @@ export const withGuardedNames = (order: MailOrder): MailOrder =>
         fileNames: [],
         brand: {},
       }
+
+/** The number that people read out, and the whole one. */
+export const numberOf = ({ id }: Pick<MailOrder, 'id'>): string => `${shortNumber(id)} (${id})`
 
 export const dateTime = (at: Date | null): string =>
   at ? `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC` : ''

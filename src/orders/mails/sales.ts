@@ -1,6 +1,6 @@
 import type { Lines } from '../../kit/mail-layout.ts'
 import { formatMoney } from '../../kit/money.ts'
-import { dateTime } from './mail-data.ts'
+import { dateTime, numberOf } from './mail-data.ts'
 
 /** The sales in one currency. */
 export interface Sold {
@@ -45,7 +45,7 @@ function oneSale(order: SoldOrder, appUrl: string): Lines {
         ] satisfies Lines['facts'])),
     ['Buyer', email],
     ['When', dateTime(paidAt)],
-    ['Order', id],
+    ['Order', numberOf({ id })],
   ]
   return isFree
     ? {

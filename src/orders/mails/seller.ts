@@ -1,6 +1,6 @@
 import { formatMoney } from '../../kit/money.ts'
 import { money } from './buyer.ts'
-import type { MailData, MailOrder, MailText, SellerMail } from './mail-data.ts'
+import { type MailData, type MailOrder, type MailText, type SellerMail, numberOf } from './mail-data.ts'
 
 /** The mails to a seller about unusual events of an order, with what to do. Mails about sales are in sales.ts. */
 export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData) => MailText> = {
@@ -142,5 +142,5 @@ const released = (order: MailOrder, { releasedMinor = 0, currency = order.curren
 const orderFacts = (order: MailOrder): MailText['facts'] => [
   ['Product', order.productName],
   ['Buyer', order.email],
-  ['Order', order.id],
+  ['Order', numberOf(order)],
 ]

@@ -1,3 +1,4 @@
+import { shortNumber } from '../../../src/kit/order-number.ts'
 import { moment, money } from '../../ui/format.ts'
 import { RAIL_NAMES } from '../../ui/words.ts'
 import { FeeExplained } from '../money/fee-explained.tsx'
@@ -27,7 +28,7 @@ export function OrderSlip({ order }: { order: OrderDetail }) {
           {rail && <Line name="Paid with" value={RAIL_NAMES[rail]} />}
           <Line name="Buyer" value={email} wide />
           <Line name="On the statement" value={statementDescriptor} wide mono />
-          <Line name="Order number" value={orderId} wide mono />
+          <Line name="Order number" value={`${shortNumber(orderId)} ${orderId}`} wide mono />
           {order.clientReferenceId !== undefined && (
             <Line name="Your reference" value={order.clientReferenceId} wide mono />
           )}
