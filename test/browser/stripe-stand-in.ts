@@ -12,13 +12,14 @@ export const STRIPE = ['https://js.stripe.com', 'https://api.stripe.com', 'https
 export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
 
 /** A shop with payments by Stripe. A stand-in at Stripe's addresses plays its script and its banks. */
-export async function startStripe() {
+export async function startStripe(env: Record<string, string> = {}) {
   const server = await startStripeServer()
   const service: Service = await startService({
     STRIPE_SECRET_KEY: server.secretKey,
     STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
     STRIPE_WEBHOOK_SECRET: server.webhookSecret,
     STRIPE_API_URL: server.url,
+    ...env,
   })
   server.knobs.webhookUrl = `${service.url}/api/webhooks/stripe`
   return {
@@ -33,7 +34,12 @@ export async function startStripe() {
 }
 
 /** The stand-ins at Stripe's addresses in one browser. A test may change `faults` while it runs. */
-export async function meetStripe(context: BrowserContext, { bank }: StripeStandIn) {
+export async function meetStripe(
+  context: BrowserContext,
+  { bank }: Pick<StripeStandIn, 'bank'>,
+  /** The account whose payments these are. Undefined: the shop's own. */
+  account?: string,
+) {
   const met = {
     /** The number of requests for the script. */
     scripts: 0,
@@ -71,6 +77,9 @@ export async function meetStripe(context: BrowserContext, { bank }: StripeStandI
   await context.route('https://api.stripe.com/**', async (route) => {
     const [, , , id = '', what] = new URL(route.request().url()).pathname.split('/')
     const params = Object.fromEntries(new URLSearchParams(route.request().postData() ?? ''))
+    // a payment of one account does not exist at another
+    if (params['_stripe_account'] !== account)
+      return json(route, { error: { code: 'resource_missing', message: `No such payment_intent: '${id}'` } }, 404)
     if (intentOf(id)['client_secret'] !== params['client_secret']) return json(route, { error: {} }, 401)
     if (what === 'after_challenge') return json(route, ...answerFor(intentOf(id)))
     met.confirms.push({ id, ...params })

@@ -17,6 +17,9 @@
     need(/^pk_(test|live)_\w+$/.test(key), 'not a publishable key')
     only(options, ['locale', 'developerTools', 'apiVersion', 'betas', 'stripeAccount'])
 
+    // the real script names the account in every request of the form
+    const own = options.stripeAccount ? { _stripe_account: options.stripeAccount } : {}
+
     const elements = ({ clientSecret, appearance, loader, ...rest }) => {
       only(rest, ['locale', 'fonts'])
       need(/^pi_\w+_secret_\w+$/.test(clientSecret), 'not a client secret')
@@ -88,6 +91,7 @@
         client_secret: group.clientSecret,
         return_url: confirmParams.return_url,
         email: confirmParams.payment_method_data.billing_details.email,
+        ...own,
       })
       const action = answer.paymentIntent?.next_action
       if (action?.type === 'redirect_to_url') {
@@ -97,7 +101,7 @@
       }
       if (action?.type !== 'use_stripe_sdk') return answer
       await challenge(action.use_stripe_sdk.url)
-      return send(`${API}/${id}/after_challenge`, { client_secret: group.clientSecret })
+      return send(`${API}/${id}/after_challenge`, { client_secret: group.clientSecret, ...own })
     }
     return { elements, confirmPayment }
   }
