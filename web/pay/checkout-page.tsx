@@ -52,6 +52,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
           Checkout by <a href="/">Till</a>
         </p>
         <a href="/order/">Find an order</a>
+        <a href="/withdraw/">Withdraw from contract here</a>
       </footer>
       <output class="unseen">{SAID[view]}</output>
     </div>

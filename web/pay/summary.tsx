@@ -1,9 +1,9 @@
-import { shortNumber } from '../../src/kit/order-number.ts'
 import { useState } from 'preact/hooks'
+import { shortNumber } from '../../src/kit/order-number.ts'
 import type { OrderStatus, ProductView } from '../ui/api.ts'
 import { Mark } from '../ui/brand.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { money } from '../ui/format.ts'
+import { moment, money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
 import type { Offer } from './state.ts'
 
@@ -108,6 +108,12 @@ function OrderLines({ order, list, off, price }: OrderLinesProps) {
         <dt>Total</dt>
         <dd>{price}</dd>
       </div>
+      {order.paidAt && order.amount > 0 && (
+        <div>
+          <dt>Paid</dt>
+          <dd>{moment(order.paidAt)}</dd>
+        </div>
+      )}
     </dl>
   )
 }
