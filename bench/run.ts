@@ -8,6 +8,7 @@ import { fillOrders, openShop } from './fill.ts'
 import { SELLERS, fillSellers } from './fill-sellers.ts'
 import { measureKeys } from './keys.ts'
 import { measureMail } from './mail.ts'
+import { measurePages } from './pages.ts'
 import { measurePayment } from './payment.ts'
 import { fakeSettings, measureNotifications, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
@@ -25,7 +26,7 @@ import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
 /** All parts except `size`, which takes most of an hour. */
 const PARTS =
-  'start,checkout,status,payment,sales,processor,sign-in,keys,equal-times,mail,files,sellers,webhooks,backup'
+  'start,pages,checkout,status,payment,sales,processor,sign-in,keys,equal-times,mail,files,sellers,webhooks,backup'
 const SIZE = 10_000_000
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
@@ -102,6 +103,10 @@ async function measure(world: World): Promise<void> {
   if (wanted.has('start')) {
     say('starting')
     results.push(...(await measureStart(world)))
+  }
+  if (wanted.has('pages')) {
+    say('the hosted page')
+    results.push(...(await measurePages(world)))
   }
   await world.start()
   if (wanted.has('checkout') || wanted.has('status')) {

@@ -35,6 +35,7 @@ const SEARCHES: Record<string, (order: Asked) => string> = {
   'no such email': () => 'email=nobody%40example.com',
   month: () => `from=${daysAgo(300)}&to=${daysAgo(270)}`,
   'typed id': ({ id }) => `q=${id}`,
+  'typed short number': ({ id }) => `q=${id.slice(-8)}`,
   'typed address': ({ email }) => `q=${email.slice(0, 5)}`,
   'typed letter': ({ email }) => `q=${email.slice(0, 1)}`,
   'typed word': () => 'q=poem',
