@@ -305,3 +305,17 @@ test('Back leads from the payment to the address, which is still there, and only
   await page.goBack()
   await expect(page).toHaveURL(/\/pricing\//)
 })
+
+test.describe('on a phone held sideways', () => {
+  test.use({ viewport: { width: 667, height: 375 }, isMobile: true, hasTouch: true })
+
+  test('the price, the e-mail and the ways to pay are there without scrolling', async ({ page }) => {
+    await page.goto(DEMO_URL)
+    for (const place of [page.getByText('₹499.00').first(), page.getByLabel('E-mail')])
+      await expect(place).toBeInViewport({ ratio: 1 })
+    await makeOrder(page)
+    for (const name of ['Card', 'Debit', 'UPI'])
+      await expect(page.getByRole('radio', { name, exact: true })).toBeInViewport({ ratio: 1 })
+    await expectFits(page, 'the ways to pay, sideways')
+  })
+})
