@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { type Page, type Request } from '@playwright/test'
 import { BASE_URL, DEMO_URL, PRODUCT_ID, expect } from './fixtures.ts'
 
-export const RAILS = ['Card', 'Debit', 'Bank transfer', 'UPI', 'Apple Pay', 'Google Pay', 'Wallet']
+export const RAILS = ['Card', 'Bank debit', 'Bank transfer', 'UPI', 'Apple Pay', 'Google Pay', 'Wallet']
 export const RAIL_IDS: Record<string, string> = {
   Card: 'card',
-  Debit: 'debit',
+  'Bank debit': 'debit',
   'Bank transfer': 'bank_transfer',
   UPI: 'upi',
   'Apple Pay': 'apple_pay',

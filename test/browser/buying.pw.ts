@@ -46,11 +46,11 @@ test.describe('on a phone', () => {
 
   test('decline: says so, keeps the order, and the next try pays it', async ({ page }) => {
     const { email, orderId } = await makeOrder(page)
-    await payWith(page, { rail: 'Debit', scenario: 'decline' })
+    await payWith(page, { rail: 'Bank debit', scenario: 'decline' })
     const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
     await expect(alarm).toBeVisible()
     await expect(alarm).toBeFocused()
-    await expect(page.getByRole('radio', { name: 'Debit' })).toBeChecked()
+    await expect(page.getByRole('radio', { name: 'Bank debit' })).toBeChecked()
     await payWith(page, { rail: 'Card' })
     await expectPaid(page)
     const { status, rail } = await statusOf(page, orderId, email)
@@ -314,7 +314,7 @@ test.describe('on a phone held sideways', () => {
     for (const place of [page.getByText('₹499.00').first(), page.getByLabel('E-mail')])
       await expect(place).toBeInViewport({ ratio: 1 })
     await makeOrder(page)
-    for (const name of ['Card', 'Debit', 'UPI'])
+    for (const name of ['Card', 'Bank debit', 'UPI'])
       await expect(page.getByRole('radio', { name, exact: true })).toBeInViewport({ ratio: 1 })
     await expectFits(page, 'the ways to pay, sideways')
   })

@@ -3,8 +3,8 @@ import { BetterEmail, useHeldEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { RAIL_NAMES, sentence } from '../ui/words.ts'
-import { ApiError, type Rail, type Wish } from '../ui/api.ts'
+import { WAYS, sentence, waysIn } from '../ui/words.ts'
+import { ApiError, type Wish } from '../ui/api.ts'
 import type { StepProps } from './step-props.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
@@ -77,7 +77,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
         {isFree ? 'Get it' : 'Continue to payment'}
       </Submit>
-      {!isFree && <AcceptedRails rails={product.rails} />}
+      {!isFree && <AcceptedRails product={product} />}
     </form>
   )
 }
@@ -87,13 +87,14 @@ function faultOf(email: string): string | undefined {
   return email.trim() ? 'This is not a complete e-mail address.' : 'Please enter your e-mail.'
 }
 
-function AcceptedRails({ rails }: { rails: Rail[] }) {
+function AcceptedRails({ product: { payments, rails } }: Pick<StepProps, 'product'>) {
+  const ways = payments.processor === 'sandbox' ? rails.map((rail) => WAYS[rail]) : waysIn(rails)
   return (
     <div class="accepted">
       <p class="soft small">You’ll see your order number before you pay. Then choose how:</p>
       <ul class="soft small">
-        {rails.map((rail) => (
-          <li key={rail}>{RAIL_NAMES[rail]}</li>
+        {ways.map((way) => (
+          <li key={way}>{way}</li>
         ))}
       </ul>
     </div>

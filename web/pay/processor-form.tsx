@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Created, OrderStatus, ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
-import { RAIL_NAMES } from '../ui/words.ts'
+import { waysIn } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
 import type { PaymentForm } from './payment-form.ts'
 import { returnUrl } from './returned.ts'
@@ -99,7 +99,7 @@ const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'o
   currency: order.currency,
   seller: product.seller.name,
   product: product.name,
-  rails: product.rails.map((rail) => RAIL_NAMES[rail]),
+  rails: waysIn(product.rails),
   returnUrl: returnUrl(order.orderId, created.returnToken),
   leave: ownSite?.leave,
 })

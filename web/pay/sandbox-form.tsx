@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { decimalText } from '../../src/kit/money.ts'
 import { ApiError, call } from '../ui/api.ts'
 import { Drawing, Icon } from '../ui/icon.tsx'
-import { RAIL_NAMES } from '../ui/words.ts'
+import { WAYS } from '../ui/words.ts'
 import type { SandboxProps } from './sandbox-part.tsx'
 import { useWords } from './use-words.ts'
 
@@ -20,7 +20,7 @@ const loadSandbox = () =>
       ApiError,
       Icon,
       Drawing,
-      RAIL_NAMES,
+      WAYS,
       decimalText,
       loadDrawer,
     }),

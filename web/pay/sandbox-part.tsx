@@ -18,7 +18,7 @@ export interface SandboxTools {
   ApiError: typeof ApiError
   Icon: ComponentType<{ name: 'flask' }>
   Drawing: ComponentType<{ shape: string }>
-  RAIL_NAMES: Record<Rail, string>
+  WAYS: Record<Rail, string>
   decimalText: (amountMinor: number, currency: string) => string
   /** The code that draws a UPI code. */
   loadDrawer: () => Promise<{ renderSVG: (text: string, options: { border: number }) => string }>
@@ -85,7 +85,7 @@ function RailChoice({ rails, chosen, onChoose, order, seller }: Omit<SandboxProp
         <div class="rail" key={rail}>
           <label>
             <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
-            <span>{page.RAIL_NAMES[rail]}</span>
+            <span>{page.WAYS[rail]}</span>
             <page.Drawing shape={SHAPES[rail]} />
           </label>
           {rail === chosen && (

@@ -17,8 +17,8 @@ export const SCENARIOS: [string, string][] = [
 ]
 
 export const ABOUT: Record<Rail, string> = {
-  card: 'Credit cards of all networks.',
-  debit: 'Debit cards and bank debits.',
+  card: 'Credit and debit cards of all networks.',
+  debit: 'Your bank takes the amount from your account.',
   bank_transfer: 'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
   upi: 'With any UPI app.',
   apple_pay: 'Confirm on your device.',

@@ -11,6 +11,13 @@ export const RAIL_NAMES: Record<Rail, string> = {
   wallet: 'Wallet',
 }
 
+/** The rails as a buyer chooses among them: a debit card is a card there, and only the payment shows which kind it was. */
+export const WAYS: Record<Rail, string> = { ...RAIL_NAMES, debit: 'Bank debit' }
+
+/** The ways to pay, in the processor's own form: that form tells a bank debit from a debit card. */
+export const waysIn = (rails: readonly Rail[]): string[] =>
+  rails.filter((rail) => rail !== 'debit' || !rails.includes('card')).map((rail) => WAYS[rail])
+
 /** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
   if (!(trouble instanceof ApiError)) return 'Something went wrong on this page. Please reload it.'
