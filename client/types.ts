@@ -125,6 +125,8 @@ export interface Brand {
   refundPolicy?: string
   /** The accent colour. */
   accent?: string
+  /** Buyers of paid products agree to get the files within the withdrawal period. */
+  asksConsent: boolean
 }
 
 export interface CreatedOrder {
@@ -279,6 +281,28 @@ export interface NewOrder {
   chosenAmount?: number
   /** A seller’s discount code. Case does not matter. */
   discountCode?: string
+  /** What the buyer has agreed to, of `consents` of the product. Without one of them: 422 `consent_required`. */
+  consents?: {
+    textId: string
+    /** The language in which the buyer read it. */
+    locale:
+      | 'en'
+      | 'de'
+      | 'fr'
+      | 'es'
+      | 'it'
+      | 'pt-BR'
+      | 'nl'
+      | 'pl'
+      | 'tr'
+      | 'ja'
+      | 'ko'
+      | 'zh-Hans'
+      | 'hi'
+      | 'id'
+      | 'ar'
+      | 'he'
+  }[]
   /** Your own id of the purchase, such as a cart or a user. Only the seller sees it. */
   clientReferenceId?: string
   /** Up to 20 texts of your own, 4 kB in all. Only the seller sees them. */
@@ -466,6 +490,32 @@ export interface OrderDetail {
   }[]
   /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
+  /** What the buyer agreed to before the order. */
+  consents: {
+    textId: string
+    locale:
+      | 'en'
+      | 'de'
+      | 'fr'
+      | 'es'
+      | 'it'
+      | 'pt-BR'
+      | 'nl'
+      | 'pl'
+      | 'tr'
+      | 'ja'
+      | 'ko'
+      | 'zh-Hans'
+      | 'hi'
+      | 'id'
+      | 'ar'
+      | 'he'
+    text: string
+    /** Of the text in UTF-8. */
+    sha256: string
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+  }[]
   /** Statements of withdrawal that may be about this order, the newest first. */
   withdrawals: {
     withdrawalId: string
@@ -665,6 +715,28 @@ export interface PublicProduct {
   suggestedAmount?: number
   /** Some discount code applies to the product. */
   takesCode?: boolean
+  /** What the buyer has to agree to before the order, each in a box that is not ticked beforehand. In the language of `Accept-Language`. */
+  consents?: {
+    textId: string
+    locale:
+      | 'en'
+      | 'de'
+      | 'fr'
+      | 'es'
+      | 'it'
+      | 'pt-BR'
+      | 'nl'
+      | 'pl'
+      | 'tr'
+      | 'ja'
+      | 'ko'
+      | 'zh-Hans'
+      | 'hi'
+      | 'id'
+      | 'ar'
+      | 'he'
+    text: string
+  }[]
   /** Present with a valid `discountCode`. */
   discount?: {
     code: string
@@ -1608,6 +1680,8 @@ export interface Api {
       privacyUrl?: string | null
       /** Plain text with line breaks. Null removes it. */
       refundPolicy?: string | null
+      /** Orders of paid products need the buyer’s consent to get the files within the withdrawal period, and so without it. For sellers to consumers in the EU. */
+      asksConsent?: boolean
     }
     answer: Brand
   }
@@ -2099,6 +2173,7 @@ export type RefusalCode =
   | 'code_not_found'
   | 'confirmation_not_found'
   | 'confirmation_over'
+  | 'consent_required'
   | 'currency_not_sold'
   | 'database_unavailable'
   | 'delivery_not_found'

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, genericPlanArray } from '../kit/database.ts'
 import { isId } from '../kit/ids.ts'
+import type { Locale } from '../kit/locales.ts'
+import { askedIn } from '../orders/consents/consents.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
 import { isOpenDiscount } from '../orders/discounts/uses.ts'
 import type { Processor } from '../processors/processor.ts'
@@ -8,7 +10,7 @@ import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { type Brand, brandView } from '../sellers/brand.ts'
 import { processorFor } from '../processors/routing.ts'
-import type { ProductView } from './schema.ts'
+import type { ProductView } from './product-schema.ts'
 
 /**
  * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
@@ -19,9 +21,11 @@ export async function productView(
   processors: ReadonlyMap<string, Processor>,
   baseUrl: string,
   productId: string,
-  discountCode?: string,
+  { discountCode, locale }: { discountCode?: string | undefined; locale: Locale },
 ): Promise<ProductView> {
-  const view = isId('prod', productId) ? (await productViews(db, processors, baseUrl, [productId]))[0] : undefined
+  const view = isId('prod', productId)
+    ? (await productViews(db, processors, baseUrl, [productId], locale))[0]
+    : undefined
   if (!view) return refuseNotForSale(db, productId)
   return discountCode?.trim() ? { ...view, discount: await discountView(db, view, discountCode) } : view
 }
@@ -43,9 +47,10 @@ export async function productViews(
   processors: ReadonlyMap<string, Processor>,
   baseUrl: string,
   productIds: readonly string[],
+  locale: Locale = 'en',
 ): Promise<ProductView[]> {
   const { rows } = await sql<
-    Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl' | 'images' | 'suggestedAmount'> & {
+    Omit<ProductView, 'seller' | 'consents' | 'rails' | 'payments' | 'imageUrl' | 'images' | 'suggestedAmount'> & {
       seller: string
       supportEmail: string | null
       brand: Brand
@@ -68,6 +73,7 @@ export async function productViews(
       ...product,
       ...(suggestedAmount !== null && { suggestedAmount }),
       ...(takesCode && { takesCode }),
+      ...(brand.asksConsent && !product.free && { consents: askedIn(locale) }),
       ...imagesOf(baseUrl, { imageId, imageUrl }),
       seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
       rails: processor?.rails(product.currency) ?? [],

@@ -14,21 +14,13 @@ import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
+import { localeOf } from '../kit/locales.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
 import { receiptRoute } from './receipt-route.ts'
-import {
-  Checkout,
-  CheckoutHeaders,
-  Created,
-  OrderStatus,
-  ProductParams,
-  ProductQuery,
-  ProductView,
-  StatusParams,
-  StatusQuery,
-} from './schema.ts'
+import { ProductParams, ProductQuery, ProductView } from './product-schema.ts'
+import { Checkout, CheckoutHeaders, Created, OrderStatus, StatusParams, StatusQuery } from './schema.ts'
 import { payOrderRoute, readyToPay } from './pay-order.ts'
 import { type Links, statusOf } from './status.ts'
 
@@ -121,7 +113,10 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
     async (request) => {
       const { discountCode: code } = request.query
       return limitCodeGuesses(db, limits.discount, { request, code }, () =>
-        productView(db, processors, parts.baseUrl, request.params.productId, code),
+        productView(db, processors, parts.baseUrl, request.params.productId, {
+          discountCode: code,
+          locale: localeOf(request.headers['accept-language']),
+        }),
       )
     },
   )
@@ -148,6 +143,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
             'shop_not_open',
             'discount_not_valid',
             'amount_too_small',
+            'consent_required',
             'success_url_not_allowed',
             'cancel_url_not_allowed',
             'idempotency_key_reused',
@@ -162,7 +158,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const { productId, chosenAmount, discountCode } = request.body
+      const { productId, chosenAmount, discountCode, consents } = request.body
       const email = canonicalEmail(request.body.email)
       const order = await limitCodeGuesses(db, limits.discount, { request, code: discountCode }, () =>
         createOrder({
@@ -170,6 +166,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           email,
           chosenMinor: chosenAmount,
           discountCode,
+          consents,
           integration: integrationOf(request.body),
           idempotencyKey: request.headers['idempotency-key'],
           network: networkOf(request.ip),

@@ -2,19 +2,18 @@ import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
+import { GivenConsent } from '../orders/consents/consents.ts'
 import { Download } from '../orders/links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
-import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
-import { RAILS } from '../processors/rails.ts'
 import { BrandFields } from '../sellers/brand.ts'
+import { DiscountCode, Rail } from './product-schema.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
 /** PostgreSQL stores no NUL in a text. */
 const NO_NUL = '^[^\\u0000]*$'
 const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
-const Rail = Type.Enum([...RAILS])
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
 export const Email = Type.String({
   pattern: EMAIL_PATTERN,
@@ -22,50 +21,6 @@ export const Email = Type.String({
   description: "The buyer's address.",
 })
 const OrderId = Type.String({ pattern: idPattern('ord') })
-
-export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
-const DiscountCode = Type.String({ maxLength: 100, description: 'A seller’s discount code. Case does not matter.' })
-export const ProductQuery = Type.Object({ discountCode: Type.Optional(DiscountCode) })
-
-export const ProductView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  amount: Type.Integer({ description: 'The price in minor units. With `payWhatYouWant`: the lowest price.' }),
-  currency: Currency,
-  free: Type.Boolean({ description: 'The product is free: an order is paid at once.' }),
-  payWhatYouWant: Type.Boolean({ description: 'The buyer chooses the price, as `chosenAmount` of the order.' }),
-  suggestedAmount: Type.Optional(Amount),
-  takesCode: Type.Optional(Type.Boolean({ description: 'Some discount code applies to the product.' })),
-  discount: Type.Optional(
-    Type.Object(
-      {
-        code: Type.String(),
-        percentOff: Type.Optional(Type.Integer({ description: 'Rounded down to the minor unit.' })),
-        amountOff: Amount,
-        amount: Type.Integer({ description: 'The price after the discount.' }),
-      },
-      { description: 'Present with a valid `discountCode`.' },
-    ),
-  ),
-  imageUrl: Type.Optional(ImageUrl),
-  images: Type.Optional(ImageUrls),
-  seller: Type.Object({
-    name: Type.String(),
-    supportEmail: Type.Optional(
-      Type.String({
-        description: 'Where buyers reach the seller. Absent before the order, unless the seller has set one.',
-      }),
-    ),
-    ...BrandFields,
-  }),
-  rails: Type.Array(Rail, { description: 'The rails that this product offers.' }),
-  payments: Type.Object({
-    live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
-    processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
-  }),
-})
-export type ProductView = Type.Static<typeof ProductView>
 
 const Url = (description: string) =>
   Type.Optional(Type.String({ maxLength: 2000, description, examples: ['https://shop.example/thanks'] }))
@@ -123,6 +78,13 @@ export const Checkout = Type.Object({
     }),
   ),
   discountCode: Type.Optional(DiscountCode),
+  consents: Type.Optional(
+    Type.Array(GivenConsent, {
+      maxItems: 10,
+      description:
+        'What the buyer has agreed to, of `consents` of the product. Without one of them: 422 `consent_required`.',
+    }),
+  ),
   ...IntegrationFields,
 })
 

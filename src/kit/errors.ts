@@ -106,6 +106,7 @@ const PROBLEMS = {
   quota_exceeded: [413, 'There is no room left for this seller'],
   checksum_mismatch: [422, 'The file differs from what was sent'],
   upload_in_progress: [423, 'Another request is writing this upload'],
+  consent_required: [422, 'Consent is missing'],
   discount_not_valid: [422, 'The code is not valid'],
   url_not_allowed: [422, 'This address is not allowed'],
   amount_too_small: [422, 'The amount is too small'],

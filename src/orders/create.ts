@@ -8,6 +8,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { type AccountRule, pinnedAccount } from './connected-account.ts'
+import { asksConsent } from '../sellers/brand.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
 import { type CreatedOrder, type NewOrder, type OrderRow, integrationColumn } from './new-order.ts'
@@ -33,13 +34,15 @@ const FORGET_AT_ONCE = 2000
 const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   discount_not_valid: DISCOUNT_NOT_VALID,
   amount_too_small: 'This is less than the lowest price of this product.',
+  consent_required:
+    'This seller needs your consent to the texts in `consents` of the product, as `consents` of the order.',
 }
 
 /**
  * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
  * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
- * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`,
+ * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
  * `success_url_not_allowed`, `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
@@ -58,7 +61,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   async function make(row: OrderRow): Promise<CreatedOrder> {
     // a repeat gets its order also after the seller has removed the site
     if (row.integration) await refuseForeignUrls(db, row.productId, row.integration).catch(unlessEarlier(row))
-    const isPlain = row.chosenMinor === undefined && row.discountCode === undefined
+    const isPlain = row.chosenMinor === undefined && row.discountCode === undefined && row.consents === undefined
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
     // a free product is not a plain order either, and only the product's row shows its price
     const made = plain ?? (await insertOffer(row))
@@ -100,8 +103,8 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 }
 
 /**
- * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, or the key was
- * used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
+ * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, its seller asks for
+ * consent, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
  */
 async function insertOrders(
   db: Db,
@@ -123,6 +126,7 @@ async function insertOrders(
       ${integrationColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
     join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
     where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
+      and not exists (select from sellers s where s.id = p.seller_id and ${asksConsent})
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,

@@ -4,6 +4,7 @@ import { type Db, genericPlanArray, isDatabaseOutage } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { MAIL_TRIES, type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
+import { consentsOfOrder } from './consents/consents.ts'
 import { isBoughtFile } from './bought-files.ts'
 import { isFullRefundPending } from './returned-money.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
@@ -61,7 +62,7 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
           coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
           o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-          o.rail, s.brand, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+          o.rail, s.brand, ${consentsOfOrder} as consents, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
           bought.names as "fileNames", bought.count as "fileCount",
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
           f.name as "fileName", w.reason as "withdrawnReason"

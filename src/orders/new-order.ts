@@ -1,4 +1,5 @@
 import type { Integration } from './integration.ts'
+import type { GivenConsent } from './consents/consents.ts'
 import type { State } from './states.ts'
 
 export interface NewOrder {
@@ -11,6 +12,8 @@ export interface NewOrder {
   discountCode?: string | undefined
   /** The client's key for this request. The same key never makes two orders. */
   idempotencyKey?: string | undefined
+  /** What the buyer has agreed to. */
+  consents?: readonly GivenConsent[] | undefined
   /** What the seller's own site or program adds, from `integrationOf`. */
   integration?: Integration | undefined
   /** The buyer's network, in the form in which limits count networks. */

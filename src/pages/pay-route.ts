@@ -1,4 +1,5 @@
-import type { ProductView } from '../checkout/schema.ts'
+import { type Locale, localeOf } from '../kit/locales.ts'
+import type { ProductView } from '../checkout/product-schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { isOnSites, sourceOf } from '../sellers/sites.ts'
@@ -10,7 +11,7 @@ import { page, showOnce } from './page.ts'
 
 export interface PayOptions {
   appUrl: string
-  findProduct: (productId: string) => Promise<ProductView>
+  findProduct: (productId: string, locale: Locale) => Promise<ProductView>
   /** The sites of a product's seller, which may show the checkout in a frame. */
   sitesOf: (productId: string) => Promise<string[]>
 }
@@ -33,7 +34,7 @@ export function payRoute(server: Server, { options, pages: { pay }, data, show }
     async ({ product: productId, embed, host, cancelUrl }, reply) => {
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
-        const product = await options.findProduct(productId)
+        const product = await options.findProduct(productId, localeOf(reply.request.headers['accept-language']))
         const isFramed = embed === '1'
         const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
         const sites = isFramed ? known : []

@@ -1,4 +1,4 @@
-import type { ProductView } from '../checkout/schema.ts'
+import type { ProductView } from '../checkout/product-schema.ts'
 import { decimalText } from '../kit/money.ts'
 import { escapeHtml, jsonForHtml } from './html.ts'
 

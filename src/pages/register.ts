@@ -53,7 +53,7 @@ export async function registerPages(
     statementPrefix,
     demoProducts: () => productViews(db, processors, baseUrl, demoIds),
     isOperator: operators.isOperator,
-    findProduct: (productId) => productView(db, processors, baseUrl, productId),
+    findProduct: (productId, locale) => productView(db, processors, baseUrl, productId, { locale }),
     sitesOf: (productId) => sitesOfProduct(db, productId),
   })
   return { outboxUrl: outbox?.url }

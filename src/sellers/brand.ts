@@ -13,6 +13,8 @@ export interface Brand {
   termsUrl?: string
   privacyUrl?: string
   refundPolicy?: string
+  /** Buyers agree to get the files within the withdrawal period. */
+  asksConsent?: boolean
 }
 
 const Link = (description: string) => Type.Optional(Type.String({ description }))
@@ -43,9 +45,12 @@ export interface BrandView {
   refundPolicy?: string
 }
 
-export function brandView(baseUrl: string, { accent, logoId, ...links }: Brand): BrandView {
+export function brandView(baseUrl: string, { accent, logoId, asksConsent: _, ...links }: Brand): BrandView {
   return { ...links, ...(logoId && { logoUrl: logoUrl(baseUrl, logoId) }), ...(accent && { theme: themeOf(accent) }) }
 }
+
+/** Whether the seller `s` asks buyers for their consent. */
+export const asksConsent = sql<boolean>`coalesce((s.brand->>'asksConsent')::boolean, false)`
 
 export const logoUrl = (baseUrl: string, logoId: string): string => `${baseUrl}/api/logos/${logoId}`
 
@@ -55,7 +60,7 @@ export async function findBrand(db: Db, sellerId: string): Promise<Brand> {
 }
 
 /** A change of a brand: null removes a part, and absent parts stay. */
-export type BrandChange = { [Part in keyof Omit<Brand, 'logoId'>]?: string | null | undefined }
+export type BrandChange = { [Part in keyof Omit<Brand, 'logoId'>]?: Brand[Part] | null | undefined }
 
 export async function changeBrand(db: Db, sellerId: string, change: BrandChange): Promise<Brand> {
   const { rows } = await sql<{ brand: Brand }>`

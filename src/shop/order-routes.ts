@@ -15,6 +15,7 @@ import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
+import { consentsView } from '../orders/consents/consents.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { refuseUnlessActive } from '../sellers/standing.ts'
 import { type Order, type OrderRow, orderView, paidFeeOf } from '../orders/seller-view.ts'
@@ -123,6 +124,7 @@ export async function detailOf(
     transfers: transfers.map(transferView),
     files: order.files,
     ...withdrawnFilesOf(order.withdrawn),
+    consents: consentsView(order.consents),
     withdrawals,
     ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
     ...(order.move && {

@@ -4,6 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { endOfNumber } from '../kit/order-number.ts'
 import type { Period } from '../kit/period.ts'
+import { type StoredConsent, consentsOfOrder } from '../orders/consents/consents.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
@@ -100,6 +101,7 @@ export interface OrderDetails extends OrderRow {
   events: { at: string; what: string }[]
   files: { id: string; name: string; size: number }[]
   withdrawn: WithdrawnFile[] | null
+  consents: StoredConsent[] | null
 }
 
 /** One of a seller's orders, with its history. Refuses `order_not_found`. */
@@ -115,7 +117,8 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
       case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
-        else '[]' end as files, ${withdrawnFiles} as withdrawn
+        else '[]' end as files, ${withdrawnFiles} as withdrawn,
+      ${consentsOfOrder} as consents
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
   return rows[0]

@@ -1,3 +1,4 @@
+import { KeptConsent } from '../orders/consents/consents.ts'
 import { OrderWithdrawal } from '../buyers/withdrawals/schema.ts'
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
@@ -102,6 +103,7 @@ export const OrderDetail = Type.Object({
   transfers: Type.Array(Transfer),
   files: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() })),
   withdrawnFiles: WithdrawnFiles,
+  consents: Type.Array(KeptConsent, { description: 'What the buyer agreed to before the order.' }),
   withdrawals: Type.Array(OrderWithdrawal, {
     description: 'Statements of withdrawal that may be about this order, the newest first.',
   }),

@@ -113,7 +113,7 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/auth/email/verify': ['code'],
     'PATCH /api/auth/seller': ['name', 'supportEmail'],
     'PATCH /api/auth/mails': ['saleMails'],
-    'PATCH /api/brand': ['accent', 'websiteUrl', 'refundPolicy'],
+    'PATCH /api/brand': ['accent', 'websiteUrl', 'refundPolicy', 'asksConsent'],
     [`PATCH /api/products/${valid.productId}/files/file_${'0'.repeat(26)}`]: ['name', 'position'],
     [`POST /api/checkout/${orderId}/email/keep`]: ['token'],
     [`POST /api/checkout/${orderId}/email/consent`]: ['token', 'code'],

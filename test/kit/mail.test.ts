@@ -62,8 +62,10 @@ test('a receipt has the product, the price, the statement descriptor, and the li
   assert(plain.includes('Töne & <b>Wörter</b>'))
   assert(html.includes('Töne &amp; &lt;b&gt;Wörter&lt;/b&gt;'))
   assert.doesNotMatch(html, /<b>|<script|<img|<link|src=|@import|url\(/i, 'nothing is fetched when it is read')
-  for (const [, href] of html.matchAll(/href="([^"]*)"/g))
-    assert.match(href!, new RegExp(`^${RegExp.escape(url)}#t=[\\w-]{43}$`))
+  const links = Array.from(html.matchAll(/href="([^"]*)"/g), ([, href]) => href!)
+  assert.equal(links.pop(), `https://pay.shop.example/withdraw/?order=${orderId}`)
+  assert(links.length > 0)
+  for (const href of links) assert.match(href, new RegExp(`^${RegExp.escape(url)}#t=[\\w-]{43}$`))
   assert.doesNotMatch(
     mail.text! + mail.html!,
     /api\/downloads|clientSecret|_secret_/,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import http from 'node:http'
 import { sql } from 'kysely'
-import type { ProductView } from '../../src/checkout/schema.ts'
+import type { ProductView } from '../../src/checkout/product-schema.ts'
 import { escapeHtml, readPage } from '../../src/pages/html.ts'
 import { assertProblem, newDatabase, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 

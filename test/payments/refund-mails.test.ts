@@ -281,6 +281,6 @@ test('no mail to a buyer names the processor, and none opens anything by itself'
   for (const { subject, text } of toSeller) {
     assert.doesNotMatch(`${subject} ${text}`, UNREADABLE)
     assert.doesNotMatch(text, /\/order\/\?/)
-    assert.match(text, /^Order +ord_/m)
+    assert.match(text, /^Order +[0-9A-Z]{4}-[0-9A-Z]{4} \(ord_/m)
   }
 })

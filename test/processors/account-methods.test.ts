@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import type { ProductView } from '../../src/checkout/schema.ts'
+import type { ProductView } from '../../src/checkout/product-schema.ts'
 import type { Log } from '../../src/kit/log.ts'
 import { type Processor, ProcessorRefused } from '../../src/processors/processor.ts'
 import { accountMethods } from '../../src/processors/account-methods.ts'

@@ -58,7 +58,7 @@ test('what a link or a colour must not be is refused, and nothing changes', asyn
     assertProblem(await browser.call('PATCH', '/api/brand', { accent }), 400, 'validation_failed')
   assertProblem(await browser.call('PATCH', '/api/brand', {}), 400, 'validation_failed')
   assertProblem(await browser.call('PATCH', '/api/brand', { refundPolicy: 'x'.repeat(1001) }), 400, 'validation_failed')
-  assert.deepEqual((await browser.call('GET', '/api/brand')).body, {})
+  assert.deepEqual((await browser.call('GET', '/api/brand')).body, { asksConsent: false })
 })
 
 test('another link needs a fresh sign-in, because a stolen session must not lead buyers elsewhere; a colour does not', async () => {

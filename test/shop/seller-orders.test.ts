@@ -226,6 +226,7 @@ test('an order shows its seller all that happened to it, to the cent', async () 
     product: { id: productId, name: 'Ledger' },
     receipt: 'sent',
     netAmount: 1960,
+    consents: [],
     withdrawals: [],
     orderUrl: `http://shop.test/order/?order=${order.orderId}`,
   })

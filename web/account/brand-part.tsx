@@ -17,11 +17,13 @@ const LINKS = [
   ['termsUrl', 'Your terms'],
   ['privacyUrl', 'Your privacy notice'],
 ] as const
+/** How a ticked box stands among the typed texts. */
+const YES = 'yes'
 const OWN_COLOUR = '#0a6248'
 /** The paper of our pages, see web/ui/base.css. */
 const GROUNDS = { light: '#fffefc', dark: '#181c1b' }
 
-type Typed = Record<'accent' | 'websiteUrl' | 'termsUrl' | 'privacyUrl' | 'refundPolicy', string>
+type Typed = Record<'accent' | 'websiteUrl' | 'termsUrl' | 'privacyUrl' | 'refundPolicy' | 'asksConsent', string>
 
 /** Keeps what was typed through a fresh sign-in, which leads away from the page. Each account has its own place. */
 const typedBy = (sellerId: string) => `${DRAFTS}brand:${sellerId}`
@@ -32,6 +34,7 @@ const typedOf = (brand: Brand): Typed => ({
   termsUrl: brand.termsUrl ?? '',
   privacyUrl: brand.privacyUrl ?? '',
   refundPolicy: brand.refundPolicy ?? '',
+  asksConsent: brand.asksConsent ? YES : '',
 })
 
 /** How the payment page, the order page and the receipts look to buyers. */
@@ -75,10 +78,11 @@ function BrandForm({ account, place, brand, onChanged }: FormProps) {
     const wrong = faultsOf(typed)
     setFaults(wrong)
     if (Object.keys(wrong).length > 0) return
-    const given = Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, value.trim() || null]))
+    const { asksConsent, ...texts } = typed
+    const given = Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim() || null]))
     void action.run(async () => {
       const changed = await account
-        .asSeller(() => changeBrand(given))
+        .asSeller(() => changeBrand({ ...given, asksConsent: asksConsent === YES }))
         .catch((refused: unknown) => {
           if (refused instanceof ApiError && refused.code === 'recent_sign_in_required') writeTab(place, typed)
           throw refused
@@ -110,6 +114,7 @@ function BrandForm({ account, place, brand, onChanged }: FormProps) {
         />
       ))}
       <PolicyField value={typed.refundPolicy} onValue={(value) => change('refundPolicy', value)} />
+      <ConsentField isOn={typed.asksConsent === YES} onValue={(isOn) => change('asksConsent', isOn ? YES : '')} />
       <Refused action={action} />
       <div class="row">
         <Do submit busy={action.busy}>
@@ -138,6 +143,16 @@ const PolicyField = ({ value, onValue }: { value: string; onValue: (value: strin
       />
     </div>
   </div>
+)
+
+const ConsentField = ({ isOn, onValue }: { isOn: boolean; onValue: (isOn: boolean) => void }) => (
+  <label class="choice">
+    <input type="checkbox" checked={isOn} onChange={(event) => onValue(event.currentTarget.checked)} />
+    <span>
+      Ask buyers to agree that they get the files at once and lose their right of withdrawal
+      <span class="soft small"> For sales to consumers in the EU. Ask a lawyer whether you need it.</span>
+    </span>
+  </label>
 )
 
 const isColour = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text.trim())

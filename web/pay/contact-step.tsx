@@ -5,6 +5,7 @@ import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { WAYS, sentence, waysIn } from '../ui/words.ts'
 import { ApiError, type Wish } from '../ui/api.ts'
+import { useConsents } from './consent-part.tsx'
 import type { StepProps } from './step-props.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
@@ -16,6 +17,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const [fault, setFault] = useState<string>()
   const [held, setHeld] = useState(false)
   const isHeld = useHeldEmail()
+  const consents = useConsents(product)
   const press = usePress(checkout.letGo)
   const { Part, waits, failed } = useOfferPart(product)
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
@@ -34,14 +36,14 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     setLeft(true)
     const wrong = faultOf(email)
     setFault(wrong)
-    if (wrong) return
+    if (wrong || !consents.check()) return
     await press.run(async (isCurrent) => {
       const hold = await isHeld(email)
       if (!isCurrent()) return
       setHeld(hold)
       if (hold) return
       const asked = readerRef.current && (await readerRef.current())
-      if (isCurrent() && (asked || !readerRef.current)) void checkout.create(email, asked)
+      if (isCurrent() && (asked || !readerRef.current)) void checkout.create(email, consents.add(asked))
     })
   }
   const change = (value: string) => {
@@ -55,11 +57,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   return (
     <form class="stack" noValidate onSubmit={(event) => void submit(event)} onFocusOut={() => setLeft(true)}>
       <h2 tabIndex={-1}>Your e-mail</h2>
-      {trouble && !refused ? (
-        <Notice tone="alarm" title={sentence(trouble)} role="alert">
-          {!navigator.onLine && <p>Your order is not created yet. We create it as soon as you are back online.</p>}
-        </Notice>
-      ) : null}
+      {trouble && !refused ? <NotMade trouble={trouble} /> : null}
       <EmailField
         value={email}
         onValue={change}
@@ -74,6 +72,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
       )}
       {failed && <Notice tone="alarm" title="Part of this page did not load. Please reload it." role="alert" />}
+      {consents.part}
       <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
         {isFree ? 'Get it' : 'Continue to payment'}
       </Submit>
@@ -81,6 +80,12 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     </form>
   )
 }
+
+const NotMade = ({ trouble }: { trouble: unknown }) => (
+  <Notice tone="alarm" title={sentence(trouble)} role="alert">
+    {!navigator.onLine && <p>Your order is not created yet. We create it as soon as you are back online.</p>}
+  </Notice>
+)
 
 function faultOf(email: string): string | undefined {
   if (looksLikeEmail(email)) return undefined

@@ -1,4 +1,5 @@
-import type { Created as CreatedOrder, OrderStatus, Payable, ProductView } from '../../src/checkout/schema.ts'
+import type { ProductView } from '../../src/checkout/product-schema.ts'
+import type { Created as CreatedOrder, OrderStatus, Payable } from '../../src/checkout/schema.ts'
 import { tokenOf } from './my-orders.ts'
 import { apiBase, type Problem } from './page-data.ts'
 
@@ -14,6 +15,7 @@ export type Happening = NonNullable<OrderStatus['timeline']>[number]
 export interface Wish {
   chosenAmount?: number
   discountCode?: string
+  consents?: Pick<NonNullable<ProductView['consents']>[number], 'textId' | 'locale'>[]
   clientReferenceId?: string
   successUrl?: string
   cancelUrl?: string

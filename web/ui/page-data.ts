@@ -1,4 +1,4 @@
-import type { ProductView } from '../../src/checkout/schema.ts'
+import type { ProductView } from '../../src/checkout/product-schema.ts'
 
 export interface Problem {
   status: number

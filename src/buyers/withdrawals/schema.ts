@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { Time } from '../../kit/schema.ts'
 import { Email } from '../schema.ts'
 
-/** One line of text, without NUL and other control characters. */
-const LINE = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
+/** One line of text that is not blank, without NUL and other control characters. */
+const LINE = '^ *[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
 
 export const NewWithdrawal = Type.Object({
   key: Type.String({

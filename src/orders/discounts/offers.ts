@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { asksConsent } from '../../sellers/brand.ts'
+import { consentRows, isComplete, keptConsents } from '../consents/consents.ts'
 import { isForSale } from '../../products/off-sale.ts'
 import { type CreatedOrder, type OrderRow, integrationColumn } from '../new-order.ts'
 import { type AccountRule, pinnedAccount } from '../connected-account.ts'
@@ -17,7 +19,7 @@ export interface OfferSettings extends AccountRule {
 }
 
 /** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
-export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'again' | undefined
+export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'consent_required' | 'again' | undefined
 
 type Priced = CreatedOrder & {
   createdAt: Date
@@ -71,17 +73,19 @@ export async function insertOffers(
  */
 async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
+  const consents = rows.flatMap(({ id, consents: given }) => consentRows(id, given))
   const { account, line } = pinnedAccount(settings, { seller: sql`j.seller_id`, suffix: sql`j.statement_suffix` })
   const found = await sql<Priced>`
     with wanted as materialized (
-      select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
+      select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, ${asksConsent} and not i.agreed as lacks_consent, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
         p.price_minor as least_minor, d.id as discount_id,
         case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
-        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${integrationColumn(rows)}::jsonb[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, place)
+        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${integrationColumn(rows)}::jsonb[],
+        ${rows.map(({ consents }) => isComplete(consents))}::boolean[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
@@ -98,6 +102,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
         case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, l.amount_off_minor) end as discount_minor,
         case
           when w.list_minor < w.least_minor then 'amount_too_small'
+          when w.list_minor > 0 and w.lacks_consent then 'consent_required'
           when w.code is null or w.list_minor = 0 then null
           when l.id is null or not l.is_open then 'discount_not_valid'
           when l.uses + row_number() over (partition by l.id, w.list_minor < w.least_minor order by w.place) > l.most_uses
@@ -115,6 +120,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from judged j where refusal is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
       returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account),
+    ${consents.length > 0 ? sql`agreed as (${keptConsents(sql`made`, consents)}),` : sql``}
     taken as (
       update discounts d set uses = d.uses + m.uses
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m

@@ -1,3 +1,4 @@
+import { consentsView } from '../consents/consents.ts'
 import { formatMoney } from '../../kit/money.ts'
 import type { Rail } from '../../processors/rails.ts'
 import { type BuyerMail, type MailData, type MailOrder, type MailText, dateTime, named, numberOf } from './mail-data.ts'
@@ -26,6 +27,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
       [isFree(order) ? 'Ordered' : 'Paid', dateTime(order.paidAt)],
       ...railFacts(order),
       ['Order', numberOf(order)],
+      ...consentFacts(order),
     ],
   }),
   payment_failed: (order) => ({
@@ -147,6 +149,10 @@ const AFTER_LOSS: Record<NonNullable<MailData['files']> | 'ended', string> = {
 
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const descriptorFacts = (order: MailOrder): MailText['facts'] => [['On your statement', order.statementDescriptor]]
+/** A medium that the buyer can keep has to repeat it. */
+const consentFacts = ({ consents }: MailOrder): MailText['facts'] =>
+  consentsView(consents).map(({ text, at }) => ['You agreed', `${text} (${at.slice(0, 19).replace('T', ' ')} UTC)`])
+
 const orderFacts = (order: MailOrder): MailText['facts'] => [...descriptorFacts(order), ['Order', numberOf(order)]]
 
 /** The files by name, if they are few and the seller is trusted. */

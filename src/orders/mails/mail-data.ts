@@ -1,5 +1,6 @@
 import { shortNumber } from '../../kit/order-number.ts'
 import { unlinked } from '../../kit/mail-layout.ts'
+import type { StoredConsent } from '../consents/consents.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Brand } from '../../sellers/brand.ts'
 
@@ -89,6 +90,8 @@ export interface MailOrder {
   /** `isOpen`, and there are files. */
   delivered: boolean
   rail: Rail | null
+  /** What the buyer agreed to before the order. */
+  consents: StoredConsent[] | null
   brand: Brand
   /** The recalled file, and the reason. */
   fileName: string | null

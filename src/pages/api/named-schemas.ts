@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { ChargeFound, ChargeOrder } from '../../buyers/schema.ts'
 import { Library, LibraryItem } from '../../buyers/library-routes.ts'
-import { Checkout, Created, OrderStatus, ProductView } from '../../checkout/schema.ts'
+import { ProductView } from '../../checkout/product-schema.ts'
+import { Checkout, Created, OrderStatus } from '../../checkout/schema.ts'
 import { Problem } from '../../kit/schema.ts'
 import { Discount, DiscountChange, NewDiscount } from '../../orders/discounts/routes.ts'
 import {

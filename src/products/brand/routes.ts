@@ -45,13 +45,14 @@ export function brandRoutes(server: Server, parts: ProductParts): void {
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const { refundPolicy, accent, ...links } = request.body
+      const { refundPolicy, accent, asksConsent, ...links } = request.body
       const change: BrandFieldsChange = {
         ...Object.fromEntries(
           LINKS.flatMap((name) => (links[name] === undefined ? [] : [[name, linkOf(links[name])]])),
         ),
         ...(accent !== undefined && { accent: accent?.toLowerCase() ?? null }),
         ...(refundPolicy !== undefined && { refundPolicy: refundPolicy?.trim() || null }),
+        ...(asksConsent !== undefined && { asksConsent: asksConsent || null }),
       }
       const before = await findBrand(db, seller.id)
       // a thief of a session must not lead buyers to pages of their own

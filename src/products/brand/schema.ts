@@ -12,7 +12,13 @@ const Link = (description: string) =>
   )
 
 /** A brand as its seller sees it. */
-export const Brand = Type.Object({ ...BrandFields, accent: Type.Optional(Accent) })
+export const Brand = Type.Object({
+  ...BrandFields,
+  accent: Type.Optional(Accent),
+  asksConsent: Type.Boolean({
+    description: 'Buyers of paid products agree to get the files within the withdrawal period.',
+  }),
+})
 export type Brand = Type.Static<typeof Brand>
 
 export const BrandChange = Type.Object(
@@ -30,6 +36,12 @@ export const BrandChange = Type.Object(
         { description: 'Plain text with line breaks. Null removes it.' },
       ),
     ),
+    asksConsent: Type.Optional(
+      Type.Boolean({
+        description:
+          'Orders of paid products need the buyer’s consent to get the files within the withdrawal period, and so without it. For sellers to consumers in the EU.',
+      }),
+    ),
   },
   { minProperties: 1 },
 )
@@ -38,4 +50,5 @@ export type BrandChange = Type.Static<typeof BrandChange>
 export const ownBrand = (baseUrl: string, brand: StoredBrand): Brand => ({
   ...brandView(baseUrl, brand),
   ...(brand.accent && { accent: brand.accent }),
+  asksConsent: brand.asksConsent ?? false,
 })

@@ -27,6 +27,9 @@ export function WithdrawalPart({ order, onDone }: { order: OrderDetail; onDone: 
           <Statement key={one.withdrawalId} withdrawal={one} />
         ))}
       </ul>
+      {order.consents.length > 0 && (
+        <p>Before the order the buyer agreed to get the files at once and to lose the right of withdrawal.</p>
+      )}
       {open.length > 0 && !isOver && <Answer order={order} onDone={onDone} />}
     </Notice>
   )

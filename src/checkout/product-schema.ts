@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { Amount, Currency } from '../kit/schema.ts'
+import { AskedConsent } from '../orders/consents/consents.ts'
+import { RAILS } from '../processors/rails.ts'
+import { ImageUrl, ImageUrls } from '../products/schema.ts'
+import { BrandFields } from '../sellers/brand.ts'
+
+// The schemas of a product that is for sale. Those of orders are in schema.ts.
+
+export const Rail = Type.Enum([...RAILS])
+export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
+export const DiscountCode = Type.String({
+  maxLength: 100,
+  description: 'A seller’s discount code. Case does not matter.',
+})
+export const ProductQuery = Type.Object({ discountCode: Type.Optional(DiscountCode) })
+
+export const ProductView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  amount: Type.Integer({ description: 'The price in minor units. With `payWhatYouWant`: the lowest price.' }),
+  currency: Currency,
+  free: Type.Boolean({ description: 'The product is free: an order is paid at once.' }),
+  payWhatYouWant: Type.Boolean({ description: 'The buyer chooses the price, as `chosenAmount` of the order.' }),
+  suggestedAmount: Type.Optional(Amount),
+  takesCode: Type.Optional(Type.Boolean({ description: 'Some discount code applies to the product.' })),
+  consents: Type.Optional(
+    Type.Array(AskedConsent, {
+      description:
+        'What the buyer has to agree to before the order, each in a box that is not ticked beforehand. In the language of `Accept-Language`.',
+    }),
+  ),
+  discount: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String(),
+        percentOff: Type.Optional(Type.Integer({ description: 'Rounded down to the minor unit.' })),
+        amountOff: Amount,
+        amount: Type.Integer({ description: 'The price after the discount.' }),
+      },
+      { description: 'Present with a valid `discountCode`.' },
+    ),
+  ),
+  imageUrl: Type.Optional(ImageUrl),
+  images: Type.Optional(ImageUrls),
+  seller: Type.Object({
+    name: Type.String(),
+    supportEmail: Type.Optional(
+      Type.String({
+        description: 'Where buyers reach the seller. Absent before the order, unless the seller has set one.',
+      }),
+    ),
+    ...BrandFields,
+  }),
+  rails: Type.Array(Rail, { description: 'The rails that this product offers.' }),
+  payments: Type.Object({
+    live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
+    processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
+  }),
+})
+export type ProductView = Type.Static<typeof ProductView>
