@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { looksLikeEmail } from './email-field.tsx'
 import { Icon } from './icon.tsx'
 
@@ -27,7 +27,8 @@ export function TextField({ id, label, value, onValue, hint, fault, tries, focus
     // Of several faults, the first in the form takes the focus.
     if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
   }, [fault, tries])
-  useEffect(() => {
+  // As soon as the field is there: what is typed into another one a moment later stays where it belongs.
+  useLayoutEffect(() => {
     if (focus) place.current?.focus()
   }, [focus])
   return (
