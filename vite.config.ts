@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { build, defineConfig, type Plugin, type UserConfig } from 'vite'
+import { en } from './src/words/en.ts'
+import { wordsScript } from './src/words/in-html.ts'
 
 const root = path.resolve(import.meta.dirname, 'web')
 const outDir = path.resolve(import.meta.dirname, 'dist')
@@ -42,7 +44,7 @@ export default defineConfig({
 
 /**
  * Replaces `<!--ui:head-->`, `<!--ui:api-->`, `<!--ui:header-->` and `<!--ui:footer-->` by the parts that the pages
- * share.
+ * share, and `<!--words:ui pay-->` by these texts in English. The service writes another language in their place.
  */
 function sharedHtml(): Plugin {
   return {
@@ -50,9 +52,11 @@ function sharedHtml(): Plugin {
     transformIndexHtml: {
       order: 'pre',
       handler: (html) =>
-        html.replace(/<!--ui:(\w+)-->/g, (_, part: string) =>
-          readFileSync(path.join(root, 'ui', `${part}.html`), 'utf8').trim(),
-        ),
+        html
+          .replace(/<!--ui:(\w+)-->/g, (_, part: string) =>
+            readFileSync(path.join(root, 'ui', `${part}.html`), 'utf8').trim(),
+          )
+          .replace(/<!--words:([\w ]+)-->/, (_, parts: string) => wordsScript(parts, en)),
     },
   }
 }

@@ -1,4 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { Locale } from '../kit/locales.ts'
+import { catalogueOf } from '../words/catalogues.ts'
+import { escapeHtml, inLanguage, jsonForHtml } from '../words/in-html.ts'
+
+export { escapeHtml, jsonForHtml }
 
 /** A built page, read once. Each request puts its data between parts that never change. */
 export interface Page {
@@ -9,6 +14,8 @@ export interface Page {
   policy: string
   /** The policy for a page with a processor's payment form, which the `ancestors` may show in a frame. */
   policyWith(more: Sources, ancestors?: readonly string[]): string
+  /** The page in another language. Its policy is the same, because the texts stand outside the scripts. */
+  in(locale: Locale): Promise<Page>
 }
 
 /** The data of a page, and what stands in its places. */
@@ -58,10 +65,28 @@ export function readPage(
       .join('; ')}${more}`
   }
 
-  return {
-    id: createHash('sha256').update(html).digest('base64'),
+  const others = new Map<Locale, Promise<Page>>()
+  const translate = async (locale: Locale): Promise<Page> => ({
+    ...page,
+    ...bodyOf(inLanguage(html, locale, await catalogueOf(locale))),
+  })
+  const page: Page = {
+    ...bodyOf(html),
     policy: policyWith({}),
     policyWith,
+    async in(locale) {
+      if (locale === 'en') return page
+      const other = others.get(locale) ?? translate(locale)
+      others.set(locale, other)
+      return other
+    },
+  }
+  return page
+}
+
+function bodyOf(html: string): Pick<Page, 'id' | 'render'> {
+  return {
+    id: createHash('sha256').update(html).digest('base64'),
     // functions, because in a string a "$&" of a product's name would be a pattern
     render: ({ data, title, head = '', body }) =>
       html
@@ -73,10 +98,3 @@ export function readPage(
         .replace(DATA, () => `${DATA.slice(0, -'</script>'.length)}${jsonForHtml(data)}</script>`),
   }
 }
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c]!)
-
-/** JSON that cannot end its script element early, whatever text a seller has typed. */
-export const jsonForHtml = (data: object): string =>
-  JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,4 +1,4 @@
-import { type Locale, localeOf } from '../kit/locales.ts'
+import type { Locale } from '../kit/locales.ts'
 import type { ProductView } from '../checkout/product-schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
@@ -6,6 +6,7 @@ import { isOnSites, sourceOf } from '../sellers/sites.ts'
 import type { pageShower } from './compressed.ts'
 import { FORM_SOURCES } from './form-sources.ts'
 import type { Page } from './html.ts'
+import type { LanguageOf } from './language.ts'
 import { preview } from './preview.ts'
 import { page, showOnce } from './page.ts'
 
@@ -21,20 +22,23 @@ interface PayParts {
   pages: { pay: Page }
   data: object
   show: ReturnType<typeof pageShower>
+  languageOf: LanguageOf
 }
 
 /**
  * The hosted checkout. With `embed=1` the sites of the product's seller may show it in a frame, and nobody else. All other pages, and
  * this one without `embed=1`, are never in a frame.
  */
-export function payRoute(server: Server, { options, pages: { pay }, data, show }: PayParts): void {
+export function payRoute(server: Server, { options, pages: { pay: english }, data, show, languageOf }: PayParts): void {
   page(
     server,
     '/pay/',
     async ({ product: productId, embed, host, cancelUrl }, reply) => {
+      const locale = languageOf(reply.request, reply)
+      const pay = await english.in(locale)
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
-        const product = await options.findProduct(productId, localeOf(reply.request.headers['accept-language']))
+        const product = await options.findProduct(productId, locale)
         const isFramed = embed === '1'
         const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
         const sites = isFramed ? known : []

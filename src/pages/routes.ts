@@ -9,6 +9,7 @@ import { statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { BROTLI_QUALITY, pageShower } from './compressed.ts'
 import { readPage } from './html.ts'
+import { languageChooser, type LanguageOf } from './language.ts'
 import { page, showOnce } from './page.ts'
 import { type PayOptions, payRoute } from './pay-route.ts'
 import { problemPage } from './problems.ts'
@@ -38,7 +39,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     mode: { demo: (await options.demoProducts()).length > 0, outbox: options.outbox },
   }
   const show = pageShower()
-  const parts = { options, pages, data, show }
+  const parts = { options, pages, data, show, languageOf: languageChooser(options.appUrl) }
   // on all routes, because a person who follows one of our links must get a page from every route that refuses
   parent.addHook(
     'onSend',
@@ -50,7 +51,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     homeRoute(server, parts)
     dataRoutes(server, parts)
     page(server, '/pricing/', (_query, reply) => show(pages.pricing, reply, { data }), 'no-cache')
-    page(server, '/order/', (_query, reply) => show(pages.order, reply, { data }), 'no-store')
+    buyerRoutes(server, parts)
     payRoute(server, parts)
     const { outbox } = pages
     if (outbox) page(server, '/outbox/', (_query, reply) => show(outbox, reply, { data }), 'no-store')
@@ -64,6 +65,7 @@ interface PageParts {
   pages: Awaited<ReturnType<typeof readPages>>
   data: { baseUrl: string; mode: { demo: boolean; outbox: boolean } }
   show: ReturnType<typeof pageShower>
+  languageOf: LanguageOf
 }
 
 async function readPages(options: PagesOptions) {
@@ -128,20 +130,42 @@ function dataRoutes(server: Server, { options, pages, data, show }: PageParts): 
     ['/sign-in/', pages.signIn, sellerData],
     ['/account/', pages.account, sellerData],
     ['/shop/', pages.shop, sellerData],
-    ['/charge/', pages.charge, data],
-    ['/withdraw/', pages.withdraw, data],
-    ['/library/', pages.library, data],
   ] as const) {
     page(
       server,
       url,
-      (_query, reply) =>
-        isOtherName(reply.request, options.appUrl)
-          ? reply.redirect(`${options.appUrl}${reply.request.url}`, 302)
-          : show(shown, reply, { data: filled }),
+      (_query, reply) => underOwnName(reply, options, () => show(shown, reply, { data: filled })),
       'no-store',
     )
   }
+}
+
+/** The pages for buyers, in their language. */
+function buyerRoutes(server: Server, { options, pages, data, show, languageOf }: PageParts): void {
+  for (const [url, shown] of [
+    ['/order/', pages.order],
+    ['/charge/', pages.charge],
+    ['/withdraw/', pages.withdraw],
+    ['/library/', pages.library],
+  ] as const) {
+    const answer = async (reply: FastifyReply) =>
+      show(await shown.in(languageOf(reply.request, reply)), reply, { data })
+    page(
+      server,
+      url,
+      // the order's page needs no cookie
+      (_query, reply) => (url === '/order/' ? answer(reply) : underOwnName(reply, options, () => answer(reply))),
+      'no-store',
+    )
+  }
+}
+
+function underOwnName(
+  reply: FastifyReply,
+  { appUrl }: PagesOptions,
+  answer: () => Promise<string | Buffer>,
+): Promise<string | Buffer> | FastifyReply {
+  return isOtherName(reply.request, appUrl) ? reply.redirect(`${appUrl}${reply.request.url}`, 302) : answer()
 }
 
 /** For an address that does not exist, a person gets a page and a program gets a problem. */

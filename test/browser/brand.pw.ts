@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import sharp from 'sharp'
+import { de } from '../../src/words/de.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
@@ -101,18 +102,18 @@ for (const [name, size] of Object.entries(SIZES))
     const context = await browser.newContext({ ...size, locale: 'de-AT', baseURL: new URL(page.url()).origin })
     const buyer = await context.newPage()
     await buyer.goto(`/pay/?product=${product}`)
-    const boxes = buyer.getByRole('group', { name: 'Your consent' }).getByRole('checkbox')
+    const boxes = buyer.getByRole('group', { name: de.pay.yourConsent }).getByRole('checkbox')
     await expect(boxes).toHaveCount(2)
     for (const box of await boxes.all()) await expect(box).not.toBeChecked()
-    await buyer.getByLabel('E-mail').fill('bob@example.com')
-    await buyer.getByRole('button', { name: 'Continue to payment' }).click()
-    await expect(buyer.getByRole('alert')).toHaveText('Please tick each box: the seller needs your consent.')
+    await buyer.getByLabel(de.ui.email).fill('bob@example.com')
+    await buyer.getByRole('button', { name: de.pay.toPayment }).click()
+    await expect(buyer.getByRole('alert')).toHaveText(de.pay.consentMissing)
     await expect(boxes.first()).toBeFocused()
     await expectFits(buyer, 'consent that is missing')
     await expectAccessible(buyer, 'consent that is missing')
     await buyer.keyboard.press('Space')
     await buyer.getByLabel(/Widerrufsrecht verliere/).check()
-    await buyer.getByRole('button', { name: 'Continue to payment' }).click()
-    await expect(buyer.getByRole('button', { name: 'Pay $19.00' })).toBeVisible()
+    await buyer.getByRole('button', { name: de.pay.toPayment }).click()
+    await expect(buyer.getByRole('button', { name: /19,00.* bezahlen$/ })).toBeVisible()
     await context.close()
   })

@@ -116,7 +116,7 @@ test('a missing field is marked, and gets the focus', async ({ page }) => {
   await page.getByLabel('E-mail').fill(newEmail())
   await page.getByLabel('Amount').fill('1.2.3')
   await send.click()
-  await expect(page.getByRole('alert')).toContainText('The amount cannot be read.')
+  await expect(page.getByRole('alert')).toContainText('Amount: This cannot be read.')
 })
 
 test('a card’s number is refused at the field where it was typed', async ({ page }) => {
@@ -213,7 +213,7 @@ test('after a refusal or a lost connection the page explains it, and typed text 
   await page.context().setOffline(false)
   await refuse(503, 'database_unavailable', '2')
   await codeField(page).fill('000000')
-  await expect(alert).toContainText('The service is busy.')
+  await expect(alert).toContainText('The shop is busy right now.')
 })
 
 test('the same machine under another name leads to the one that the cookie belongs to', async ({ page, watch }) => {

@@ -157,7 +157,7 @@ test('a failed order is not repeated by itself after its price or its code was c
 test('a price of nothing, named by the buyer, leads straight to the files', async ({ page }) => {
   const { url } = await product({ choose: true })
   await page.goto(url)
-  await expect(page.getByLabel('Name your price (USD)')).toHaveAccessibleDescription(/or nothing/)
+  await expect(page.getByLabel('Name your price (USD)')).toHaveAccessibleDescription(/or pay nothing/)
   await page.getByLabel('Name your price (USD)').fill('0')
   await email(page).fill(newEmail())
   await page.getByRole('button', { name: 'Get it' }).click()

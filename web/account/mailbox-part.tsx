@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { askNewMailbox, enterNewMailboxCode, type Seller } from '../ui/auth-api.ts'
-import { CodeForm, sentTo } from '../ui/code-form.tsx'
+import { CodeForm } from '../ui/code-form.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import { useAction, type Action } from '../ui/action.ts'
 import type { Account } from './account.ts'
@@ -144,8 +144,7 @@ function NewMailboxCode({ email, resendAt, resent, action, onCode, onResend, onS
   return (
     <>
       <p>
-        {sentTo}
-        <span class="address">{email}</span>. Your address stays as it is until you enter it.
+        We sent a code to <span class="address">{email}</span>. Your address stays as it is until you enter it.
       </p>
       {!isWrong && <Refused action={action} />}
       <CodeForm

@@ -3,6 +3,11 @@ import { Submit } from '../ui/button.tsx'
 import { TextField, emailFault } from '../ui/text-field.tsx'
 import type { Line } from './charge-api.ts'
 import type { Charge, ChargeState } from './charge.ts'
+import { LOCALE, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('charge')
+
+const EXAMPLE = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2 }).format(4.99)
 
 type Faults = Partial<Record<'email' | keyof Line, string>>
 
@@ -31,8 +36,8 @@ export function AskStep({ charge, state: { email, line, busy, message } }: { cha
       <StatementFields line={line} faultOf={faultOf} tries={pressed} onType={type} />
       <TextField
         id="email"
-        label="E-mail"
-        hint="The address you may have used to buy."
+        label={wordsOf('ui').email}
+        hint={words.emailHint}
         value={email}
         onValue={(text) => {
           charge.type(text)
@@ -49,7 +54,7 @@ export function AskStep({ charge, state: { email, line, busy, message } }: { cha
           placeholder: 'you@example.com',
         }}
       />
-      <Submit busy={busy}>Send me a code</Submit>
+      <Submit busy={busy}>{wordsOf('code').sendMe}</Submit>
       <output class="unseen">{message ? '' : busy}</output>
     </form>
   )
@@ -65,31 +70,31 @@ interface StatementFieldsProps {
 function StatementFields({ line, faultOf, tries, onType }: StatementFieldsProps) {
   return (
     <fieldset class="statement stack">
-      <legend>What does your statement say?</legend>
+      <legend>{words.whatSays}</legend>
       <TextField
         id="descriptor"
-        label="Statement text"
-        hint="As much of it as you can read."
+        label={words.text}
+        hint={words.textHint}
         value={line.descriptor}
         onValue={(text) => onType('descriptor', text)}
         fault={faultOf('descriptor')}
         tries={tries}
         input={{ class: 'mono', autoComplete: 'off', maxLength: 100 }}
       />
-      <p class="or small soft">or</p>
+      <p class="or small soft">{words.or}</p>
       <div class="pair">
         <TextField
           id="amount"
-          label="Amount"
+          label={words.amount}
           value={line.amount}
           onValue={(text) => onType('amount', text)}
           fault={faultOf('amount')}
           tries={tries}
-          input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: '4.99' }}
+          input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: EXAMPLE }}
         />
         <TextField
           id="date"
-          label="Date"
+          label={words.date}
           value={line.date}
           onValue={(text) => onType('date', text)}
           fault={faultOf('date')}
@@ -105,12 +110,11 @@ function StatementFields({ line, faultOf, tries, onType }: StatementFieldsProps)
 function faultsOf(email: string, { descriptor, amount, date }: Line): Faults {
   const hasText = descriptor.trim() !== ''
   if (hasText && (descriptor.normalize('NFKC').match(/[a-z0-9]/gi) ?? []).length < 3)
-    return { descriptor: 'Please enter at least three letters or digits of it.' }
-  if (!hasText && !amount.trim() && !date)
-    return { descriptor: 'Please enter the text of the line, or its amount and its date.' }
-  if (date && !amount.trim()) return { amount: 'Please enter the amount too.' }
-  if (amount.trim() && !/\d/.test(amount)) return { amount: 'Please enter a number, such as 4.99.' }
-  if (amount.trim() && !date) return { date: 'Please enter the whole date too.' }
+    return { descriptor: words.textShort }
+  if (!hasText && !amount.trim() && !date) return { descriptor: words.nothingEntered }
+  if (date && !amount.trim()) return { amount: words.amountMissing }
+  if (amount.trim() && !/\d/.test(amount)) return { amount: words.amountBad }
+  if (amount.trim() && !date) return { date: words.dateMissing }
   const bad = emailFault(email)
   return bad ? { email: bad } : {}
 }

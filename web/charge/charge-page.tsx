@@ -1,11 +1,14 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { sentTo } from '../ui/code-form.tsx'
 import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { AskStep } from './ask-step.tsx'
 import { openCharge } from './charge.ts'
 import { Found } from './found.tsx'
+import { saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('charge')
+const codeWords = wordsOf('code')
 
 /** Finds the order behind a line on a bank statement. Only a person who can read the mailbox of the order sees it. */
 export function ChargePage() {
@@ -13,7 +16,7 @@ export function ChargePage() {
   const state = useStore(charge)
   const { step, message, tries, found } = state
   const awaited = step === 'code' ? state.awaited : undefined
-  const title = step === 'code' ? 'Check your mail' : 'What is this charge?'
+  const title = step === 'code' ? codeWords.checkMail : words.title
   useEffect(() => {
     document.title = `${title} · Till`
   }, [title])
@@ -22,15 +25,9 @@ export function ChargePage() {
     <div class="asking stack">
       <h1>{title}</h1>
       {awaited ? (
-        <p class="lead">
-          {sentTo}
-          <span class="address">{awaited.email}</span>. If nothing was ever bought with this address, the mail says so.
-        </p>
+        <p class="lead">{saying(codeWords.sentTo, { email: <span class="address">{awaited.email}</span> })}</p>
       ) : (
-        <p class="lead">
-          A line on your bank statement that you do not know? Tell us what it says and the e-mail you may have bought
-          with. We send a code there, and then show you the order.
-        </p>
+        <p class="lead">{words.lead}</p>
       )}
       {message && (
         <Notice key={tries} tone="alarm" title={message.title} role="alert">
@@ -38,13 +35,7 @@ export function ChargePage() {
         </Notice>
       )}
       {awaited ? (
-        <CodeStep
-          code={charge}
-          awaited={awaited}
-          state={state}
-          action="Show the order"
-          change="Change what you entered"
-        />
+        <CodeStep code={charge} awaited={awaited} state={state} action={words.showOrder} change={words.change} />
       ) : (
         <AskStep charge={charge} state={state} />
       )}

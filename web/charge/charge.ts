@@ -1,5 +1,5 @@
 import { ApiError } from '../ui/api.ts'
-import { explain } from '../ui/auth-words.ts'
+import { explainToBuyer } from '../ui/buyer-words.ts'
 import {
   mailboxCode,
   type AwaitedCode,
@@ -11,10 +11,18 @@ import { isAtCode, showStep } from '../ui/step-in-address.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import { askChargeCode, type ChargeFound, findCharge, type Line } from './charge-api.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('charge')
 
 /** The awaited code and its line, for a reload of this tab. */
 const PLACE = 'till:charge'
-const NO_LINE: Line = { descriptor: '', amount: '', date: '' }
+const NEW_LINE: Line = {
+  descriptor: typedBefore('descriptor'),
+  amount: typedBefore('amount'),
+  date: typedBefore('date'),
+}
 
 export interface ChargeState extends MailboxCodeState {
   /** The typed line of the statement. */
@@ -34,15 +42,15 @@ export function openCharge(): Charge {
   if (isAtCode() && !saved) showStep('address')
   const store = newStore<ChargeState>({
     step: saved ? 'code' : 'address',
-    email: saved?.email ?? '',
-    line: saved?.line ?? NO_LINE,
-    askedLine: saved?.line ?? NO_LINE,
+    email: saved?.email ?? typedBefore('email'),
+    line: saved?.line ?? NEW_LINE,
+    askedLine: saved?.line ?? NEW_LINE,
     awaited: saved,
     tries: 0,
   })
   const { get, set, subscribe } = store
   const code = mailboxCode(store, {
-    checking: 'Looking it up…',
+    checking: wordsOf('code').lookingUp,
     async sendCode(email, again) {
       const line = again ? get().askedLine : get().line
       const sent = await askChargeCode(email, line)
@@ -69,18 +77,18 @@ export function openCharge(): Charge {
 /** Names the field in which the service finds something wrong with the line. */
 function explainLine(trouble: unknown): Message {
   const field = trouble instanceof ApiError ? trouble.fields[0] : undefined
-  if (!(trouble instanceof ApiError) || !field) return explain(trouble)
+  if (!(trouble instanceof ApiError) || !field) return explainToBuyer(trouble)
   const name = FIELD_NAMES[field.path]
   if (trouble.code === 'validation_failed' && name)
-    return { title: `${name} cannot be read.`, text: 'Please type it as it stands on your statement.' }
+    return { title: `${name}: ${words.cannotRead}`, text: words.asOnStatement }
   if (trouble.code === 'card_number_refused')
-    return { ...explain(trouble), field: { name: field.path, text: 'Please leave the number of the card out.' } }
-  return explain(trouble)
+    return { ...explainToBuyer(trouble), field: { name: field.path, text: words.noCardNumber } }
+  return explainToBuyer(trouble)
 }
 
 const FIELD_NAMES: Record<string, string> = {
-  email: 'The e-mail address',
-  descriptor: 'The text of the line',
-  amount: 'The amount',
-  date: 'The date',
+  email: wordsOf('ui').email,
+  descriptor: words.text,
+  amount: words.amount,
+  date: words.date,
 }

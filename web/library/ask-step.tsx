@@ -4,6 +4,9 @@ import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
 import { emailFault } from '../ui/text-field.tsx'
 import type { Library, LibraryState } from './library.ts'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('library')
 
 export function AskStep({ library, state: { email, busy, message } }: { library: Library; state: LibraryState }) {
   const [fault, setFault] = useState<string>()
@@ -25,20 +28,14 @@ export function AskStep({ library, state: { email, busy, message } }: { library:
   }
   return (
     <form class="stack" noValidate onSubmit={submit} onFocusOut={() => setLeft(true)}>
-      <EmailField
-        value={email}
-        onValue={change}
-        hint="The address your receipts were sent to."
-        fault={fault}
-        tries={pressed}
-      >
+      <EmailField value={email} onValue={change} hint={words.emailHint} fault={fault} tries={pressed}>
         <BetterEmail value={email} left={left} onValue={change} />
       </EmailField>
-      <Submit busy={busy}>Send me a code</Submit>
+      <Submit busy={busy}>{wordsOf('code').sendMe}</Submit>
       <output class="unseen">{message ? '' : busy}</output>
       <p class="small soft">
-        Only have an order number? <a href="/order/">Find that order</a>. Only a line on a statement?{' '}
-        <a href="/charge/">Find out what it is</a>.
+        {words.onlyNumber} <a href="/order/">{words.findThat}</a>. {words.onlyLine}{' '}
+        <a href="/charge/">{words.findWhat}</a>.
       </p>
     </form>
   )

@@ -1,5 +1,4 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { sentTo } from '../ui/code-form.tsx'
 import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
@@ -7,8 +6,12 @@ import { useStore } from '../ui/store.ts'
 import { AskStep } from './ask-step.tsx'
 import { openLibrary, type Library, type LibraryState } from './library.ts'
 import { Purchases } from './purchases.tsx'
+import { saying, wordsOf } from '../ui/language.ts'
 
-const TITLES = { opening: 'Your library', address: 'Your library', code: 'Check your mail', done: 'Your library' }
+const words = wordsOf('library')
+const codeWords = wordsOf('code')
+
+const TITLES = { opening: words.title, address: words.title, code: codeWords.checkMail, done: words.title }
 
 /** All purchases of a mailbox on this service, from all sellers. Only a person who can read the mailbox sees them. */
 export function LibraryPage() {
@@ -33,18 +36,8 @@ export function LibraryPage() {
 function Lead({ state: { step, awaited } }: { state: LibraryState }) {
   if (step === 'opening') return null
   if (step === 'code' && awaited)
-    return (
-      <p class="lead">
-        {sentTo}
-        <span class="address">{awaited.email}</span>. If nothing was ever bought with this address, the mail says so.
-      </p>
-    )
-  return (
-    <p class="lead">
-      Everything you have bought here, from every seller, with its files. You need no account: we send a code to the
-      e-mail you bought with.
-    </p>
-  )
+    return <p class="lead">{saying(codeWords.sentTo, { email: <span class="address">{awaited.email}</span> })}</p>
+  return <p class="lead">{words.lead}</p>
 }
 
 /** The last refusal or success. */
@@ -60,7 +53,7 @@ function LastMessage({ library, state: { message, tries, step } }: { library: Li
       {message.text && <p>{message.text}</p>}
       {step === 'opening' && (
         <button type="button" class="link" onClick={() => void library.load()}>
-          Try again
+          {wordsOf('ui').tryAgain}
         </button>
       )}
     </Notice>
@@ -72,13 +65,7 @@ function Step({ library, state }: { library: Library; state: LibraryState }) {
   if (step === 'opening') return message ? null : <OneMoment />
   if (step === 'code' && awaited)
     return (
-      <CodeStep
-        code={library}
-        awaited={awaited}
-        state={state}
-        action="Show what I bought"
-        change="Use another address"
-      />
+      <CodeStep code={library} awaited={awaited} state={state} action={words.showBought} change={words.otherAddress} />
     )
   return <AskStep library={library} state={state} />
 }

@@ -1,5 +1,5 @@
 import { getStatus, ApiError, type Download } from '../ui/api.ts'
-import { explain } from '../ui/auth-words.ts'
+import { explainToBuyer } from '../ui/buyer-words.ts'
 import {
   mailboxCode,
   type AwaitedCode,
@@ -19,6 +19,10 @@ import {
   type Purchase,
   type Purchases,
 } from './library-api.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('library')
 
 /** The awaited code, for a reload of this tab. */
 const PLACE = 'till:library'
@@ -40,7 +44,7 @@ export interface Library extends Pick<Store<LibraryState>, 'get' | 'subscribe'>,
 
 const FIRST_STATE: LibraryState = {
   step: 'opening',
-  email: '',
+  email: typedBefore('email'),
   purchases: [],
   nextCursor: null,
   tries: 0,
@@ -52,7 +56,8 @@ export function openLibrary(): Library {
   const store = newStore(FIRST_STATE)
   const { get, set, subscribe } = store
   const code = mailboxCode(store, {
-    checking: 'Looking it up…',
+    checking: wordsOf('code').lookingUp,
+    explain: explainToBuyer,
     sendCode: askLibraryCode,
     openWith: async (email, digits) => show(await openWithCode(email, digits), true),
     keep: (awaited) => writeTab(PLACE, awaited),
@@ -78,7 +83,7 @@ export function openLibrary(): Library {
       show(await getPurchases())
     } catch (trouble) {
       if (isForgotten(trouble)) ask()
-      else set({ message: explain(trouble), tries: get().tries + 1 })
+      else set({ message: explainToBuyer(trouble), tries: get().tries + 1 })
     }
   }
 
@@ -119,22 +124,22 @@ export function openLibrary(): Library {
     subscribe,
     ...code,
     load,
-    more: () => code.attempt('Loading more…', more),
+    more: () => code.attempt(words.loading, more),
     renew,
-    forget: () => code.attempt('Forgetting…', forget),
+    forget: () => code.attempt(words.forgetting, forget),
   }
 }
 
 const FORGOTTEN = {
   calm: true,
-  title: 'Forgotten.',
-  text: 'Nothing of what you bought is kept in this browser.',
+  title: words.forgotten,
+  text: words.forgottenText,
 } as const
 
 const HOUR_OVER = {
   calm: true,
-  title: 'The hour is over.',
-  text: 'A code opens this page for one hour, so that your purchases do not stay on a screen left open. Please ask for a new code.',
+  title: words.hourOver,
+  text: words.hourOverText,
 } as const
 
 const isForgotten = (trouble: unknown): boolean => trouble instanceof ApiError && trouble.status === 401

@@ -8,6 +8,9 @@ import { RecalledFiles } from '../ui/recalled.tsx'
 import { fromApi } from '../ui/page-data.ts'
 import type { Purchase } from './library-api.ts'
 import type { Library, LibraryState } from './library.ts'
+import { say, saySome, saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('library')
 
 /** More files than this are folded behind a line with their number. */
 const FILES_SHOWN = 3
@@ -30,11 +33,9 @@ export function Purchases({ library, state }: { library: Library; state: Library
       <header class="top">
         <div>
           <h1 tabIndex={-1} ref={heading}>
-            Your library
+            {words.title}
           </h1>
-          <p class="soft">
-            Bought with <span class="address">{email}</span>
-          </p>
+          <p class="soft">{saying(words.boughtWith, { email: <span class="address">{email}</span> })}</p>
         </div>
         <button
           type="button"
@@ -42,7 +43,7 @@ export function Purchases({ library, state }: { library: Library; state: Library
           aria-disabled={busy ? 'true' : undefined}
           onClick={() => void library.forget()}
         >
-          Forget me on this computer
+          {words.forget}
         </button>
       </header>
       {message && (
@@ -60,7 +61,7 @@ export function Purchases({ library, state }: { library: Library; state: Library
         <p>
           <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={() => void more()}>
             {busy && <span class="spinner" aria-hidden="true" />}
-            Show more
+            {words.more}
           </button>
         </p>
       )}
@@ -70,19 +71,19 @@ export function Purchases({ library, state }: { library: Library; state: Library
 }
 
 const Nothing = () => (
-  <Notice title="Nothing was bought with this address." icon="file">
-    <p>Perhaps you used another one. Forget this one here, and try that.</p>
+  <Notice title={words.nothing} icon="file">
+    <p>{words.nothingText}</p>
   </Notice>
 )
 
 /** Explains why an order has no files. */
 const WITHOUT: Partial<Record<Purchase['status'], string>> = {
-  refunded: 'Refunded: the files have ended.',
-  disputed: 'Your bank has asked for the money back. The files are on hold until that is decided.',
-  charged_back: 'Your bank has returned the money to you: the files have ended.',
+  refunded: words.refunded,
+  disputed: words.disputed,
+  charged_back: words.chargedBack,
 }
 /** Paid without files: all the money is on its way back, or the seller has added no file. */
-const NONE_NOW = 'There are no files right now. The order’s own page says more.'
+const NONE_NOW = words.noneNow
 
 function Bought({ purchase, email, renew }: { purchase: Purchase; email: string; renew: () => Promise<Download[]> }) {
   const { orderId, product, seller, status, downloads, amount, currency } = purchase
@@ -102,12 +103,12 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         </h2>
         <p class="soft small">
           {seller.logoUrl && <img class="logo" src={fromApi(seller.logoUrl)} alt="" />}{' '}
-          <span class="unseen">Sold </span>by {seller.name} · {day(purchase.paidAt ?? purchase.createdAt)} ·{' '}
-          {amount === 0 ? 'free' : money(amount, currency)}
-          {status === 'partially_refunded' && ' · partly refunded'}
+          {say(words.by, { seller: seller.name })} · {day(purchase.paidAt ?? purchase.createdAt)} ·{' '}
+          {amount === 0 ? words.free : money(amount, currency)}
+          {status === 'partially_refunded' && ` · ${words.partly}`}
         </p>
         <p class="small">
-          Questions? <a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a>
+          {wordsOf('ui').questions} <a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a>
         </p>
         <a
           class="link small"
@@ -116,7 +117,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
           href={`/order/?order=${encodeURIComponent(orderId)}`}
           onClick={() => rememberOrder(orderId, email)}
         >
-          Receipt and details
+          {words.details}
         </a>
       </div>
       <div class="its-files">
@@ -128,7 +129,9 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         ) : (
           <details>
             <summary>
-              {downloads.length} files, {fileSize(downloads.reduce((sum, { size }) => sum + size, 0))}
+              {saySome(words.files, downloads.length, {
+                size: fileSize(downloads.reduce((sum, { size }) => sum + size, 0)),
+              })}
             </summary>
             <Files downloads={downloads} renew={renew} />
           </details>

@@ -1,4 +1,5 @@
 import { TextField } from '../ui/text-field.tsx'
+import { wordsOf } from '../ui/language.ts'
 
 const DIGITS = 6
 
@@ -16,7 +17,7 @@ interface CodeFieldProps {
 export const CodeField = ({ onValue, required, ...field }: CodeFieldProps) => (
   <TextField
     id="code"
-    label="Code"
+    label={wordsOf('code').label}
     {...field}
     onValue={(text) => onValue(text.replace(/\D/g, '').slice(0, DIGITS))}
     input={{

@@ -9,6 +9,9 @@ import { emailFault } from '../ui/text-field.tsx'
 import { sentence } from '../ui/words.ts'
 import { CodeField, isWholeCode } from './code-field.tsx'
 import { OrderNumber } from './order-number.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('address')
 
 interface ConfirmEmailProps {
   orderId: string
@@ -25,11 +28,8 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
   if (waiting) return <Confirmed {...waiting} onOpen={() => onConfirmed(waiting.email)} />
   return (
     <div class="lookup stack">
-      <h1>Confirm your address</h1>
-      <p class="lead">
-        The seller was told that the address of this order was mistyped. Enter the right one and the code that we mailed
-        to it. The order opens with it from then on, and moves to it when the old address has had time to answer.
-      </p>
+      <h1>{words.confirm}</h1>
+      <p class="lead">{words.confirmLead}</p>
       <ConfirmForm
         orderId={orderId}
         onMoved={onConfirmed}
@@ -37,7 +37,7 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
       />
       <p class="small">
         <button type="button" class="link" onClick={onLeave}>
-          Open the order with the address it has
+          {words.openAsIs}
         </button>
       </p>
     </div>
@@ -71,7 +71,7 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
     setPressed(pressed + 1)
     setHasLeftField(true)
     const wrong = emailFault(email)
-    const short = isWholeCode(code) ? undefined : 'The code has six digits.'
+    const short = isWholeCode(code) ? undefined : wordsOf('code').short
     // The page shows one fault at a time and moves the focus to its field.
     setFaults({ email: wrong, code: wrong ? undefined : short })
     if (wrong || short) return action.clear()
@@ -96,21 +96,21 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
             setEmail(value)
             setHasLeftField(false)
           })}
-          hint="The address that the code was sent to."
+          hint={words.emailHint}
           fault={faults.email}
           tries={pressed}
         >
           <BetterEmail value={email} left={hasLeftField} onValue={typing(setEmail)} />
         </EmailField>
         <CodeField
-          hint="Six digits. It works for 24 hours."
+          hint={words.codeHint}
           value={code}
           onValue={typing(setCode)}
-          fault={isWrong ? NOT_RIGHT : faults.code}
+          fault={isWrong ? words.codeWrong : faults.code}
           tries={pressed}
           required
         />
-        <Submit busy={action.busy ? 'Confirming…' : undefined}>Confirm the address</Submit>
+        <Submit busy={action.busy ? words.confirming : undefined}>{words.confirmIt}</Submit>
       </form>
     </>
   )
@@ -121,18 +121,15 @@ function Confirmed({ needsConsent, onOpen }: { needsConsent: boolean; onOpen: ()
   return (
     <div class="lookup stack">
       <h1 tabIndex={-1} ref={focus}>
-        Your address is confirmed
+        {words.confirmed}
       </h1>
       <p class="lead">
-        The order opens with it already.{' '}
-        {needsConsent
-          ? 'It moves to it when the reader of the old address agrees.'
-          : 'It moves to it three days after we have asked the old address, unless the reader of the old address keeps it there.'}
+        {words.confirmedLead} {needsConsent ? words.movesWithConsent : words.movesLater}
       </p>
-      <p>A receipt is on its way to you.</p>
+      <p>{words.receiptComing}</p>
       <p>
         <button type="button" class="button primary" onClick={onOpen}>
-          Open the order
+          {words.openOrder}
         </button>
       </p>
     </div>
@@ -143,8 +140,4 @@ function Confirmed({ needsConsent, onOpen }: { needsConsent: boolean; onOpen: ()
 const focus = (heading: HTMLElement | null) => heading?.focus()
 
 const explain = (trouble: unknown): string =>
-  trouble instanceof ApiError && trouble.code === 'rate_limited' ? TOO_OFTEN : sentence(trouble)
-
-const NOT_RIGHT =
-  'This code does not fit this order and address. Check both; after five wrong tries, or a day, only a new one from the seller helps.'
-const TOO_OFTEN = 'Too many wrong codes were tried. Please wait a while, then ask the seller to send a new one.'
+  trouble instanceof ApiError && trouble.code === 'rate_limited' ? words.tooOften : sentence(trouble)

@@ -6,6 +6,9 @@ import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
 import { CodeField, isWholeCode } from './code-field.tsx'
 import { OrderNumber } from './order-number.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('address')
 
 interface KeepAddressProps {
   orderId: string
@@ -45,34 +48,31 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
   if (ended) return <Ended outcome={ended} onLeave={onLeave} />
   return (
     <div class="lookup stack">
-      <h1>Does this order stay at your address?</h1>
-      <p class="lead">
-        The seller was told that your address was a mistake, and the reader of another mailbox has confirmed it. If you
-        bought this, keep it: nothing changes then.
-      </p>
+      <h1>{words.stays}</h1>
+      <p class="lead">{words.staysLead}</p>
       <OrderNumber orderId={orderId} />
       {action.trouble && !isWrong ? (
         <Notice key={action.tries} tone="alarm" role="alert" title={sentence(action.trouble)} />
       ) : null}
       <form onSubmit={keep}>
-        <Submit busy={action.doing === 'keep' ? 'Keeping it…' : undefined}>Keep the order at my address</Submit>
+        <Submit busy={action.doing === 'keep' ? words.keeping : undefined}>{words.keep}</Submit>
       </form>
-      <h2>Was your address really a mistake?</h2>
-      <p>With the code from the same mail the order moves at once. Your address does not open it any more then.</p>
+      <h2>{words.mistake}</h2>
+      <p>{words.mistakeText}</p>
       <form class="stack" noValidate onSubmit={move}>
         <CodeField
-          hint="Six digits, from the mail that led you here."
+          hint={words.codeHintMail}
           value={code}
           onValue={(digits) => {
             setCode(digits)
             setIsShort(false)
             if (isWrong) action.clear()
           }}
-          fault={isShort ? 'The code has six digits.' : isWrong ? NOT_RIGHT : undefined}
+          fault={isShort ? wordsOf('code').short : isWrong ? words.newestMail : undefined}
           tries={action.tries + pressed}
         />
         <button type="submit" class="button" aria-disabled={action.doing === 'move' ? 'true' : undefined}>
-          Let the order move
+          {words.move}
         </button>
       </form>
     </div>
@@ -93,7 +93,7 @@ function Ended({ outcome, onLeave }: { outcome: Outcome; onLeave: () => void }) 
       {outcome !== 'moved' && (
         <p>
           <button type="button" class="button" onClick={onLeave}>
-            Open the order
+            {words.openOrder}
           </button>
         </p>
       )}
@@ -105,12 +105,7 @@ function Ended({ outcome, onLeave }: { outcome: Outcome; onLeave: () => void }) 
 const focus = (heading: HTMLElement | null) => heading?.focus()
 
 const OUTCOMES: Record<Outcome, [title: string, text: string]> = {
-  kept: ['The order stays at your address', 'It does not move any more without your consent.'],
-  moved: ['The order has moved', 'It opens with the other address now.'],
-  over: [
-    'The order has another address now',
-    'It has moved already, so this link does nothing any more. The order opens with the address that it has now.',
-  ],
+  kept: [words.kept, words.keptText],
+  moved: [words.moved, words.movedText],
+  over: [words.over, words.overText],
 }
-
-const NOT_RIGHT = 'This code does not fit. Check the newest mail about this order.'

@@ -3,6 +3,11 @@ import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OrderNumber } from './order-number.tsx'
+import { typedBefore } from '../ui/language-choice.tsx'
+import { saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('order')
+const shared = wordsOf('ui')
 
 interface LookupProps {
   asked: string
@@ -15,28 +20,24 @@ interface LookupProps {
 
 /** Asks for the two details that open an order: its number (filled in by a link) and its address. */
 export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: LookupProps) {
-  const [orderId, setOrderId] = useState(asked)
-  const [email, setEmail] = useState(known ?? '')
+  const [orderId, setOrderId] = useState(asked || typedBefore('order'))
+  const [email, setEmail] = useState(known ?? typedBefore('email'))
   const [wrong, setWrong] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
-    const bad = looksLikeEmail(email) ? undefined : 'Please enter the e-mail address of the order.'
+    const bad = looksLikeEmail(email) ? undefined : words.emailMissing
     setWrong(bad)
     if (!bad && orderId.trim()) onOpen(orderId.trim(), email.trim())
   }
   return (
     <div class="lookup stack">
-      <h1>{asked ? 'Your order' : 'Find an order'}</h1>
-      <p class="lead">
-        {asked
-          ? 'Enter the e-mail address you ordered with, and this page shows your receipt and your files.'
-          : 'With its number and your e-mail address you see the receipt and the files again, at any time. Both are in the mail you got.'}
-      </p>
+      <h1>{asked ? words.yourOrder : shared.findOrder}</h1>
+      <p class="lead">{asked ? words.enterEmail : words.enterBoth}</p>
       {fault && (
         <Notice key={tries} tone="alarm" role="alert" title={fault}>
-          <p>Please check for typing errors and try again.</p>
+          <p>{words.checkTyping}</p>
         </Notice>
       )}
       <form class="stack" noValidate onSubmit={submit}>
@@ -50,13 +51,12 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
           fault={wrong}
           tries={pressed}
         />
-        <Submit busy={busy ? 'Looking it up…' : undefined}>Show the order</Submit>
+        <Submit busy={busy ? words.lookingUp : undefined}>{words.show}</Submit>
       </form>
       {!asked && (
         <p class="small soft">
-          No order number at hand, but a line on your bank statement?{' '}
-          <a href="/charge/">Find out what this charge is</a>. Neither? <a href="/library/">Your library</a> shows all
-          you have bought, by a code to your e-mail.
+          {words.noNumber} <a href="/charge/">{words.findCharge}</a>.{' '}
+          {saying(words.neither, { library: <a href="/library/">{wordsOf('site').library}</a> })}
         </p>
       )}
     </div>
@@ -66,10 +66,12 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
 function NumberField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
   return (
     <div class="field">
-      <label for="order">Order number</label>
+      <label for="order">{shared.orderNumber}</label>
       <input
         id="order"
         name="order"
+        type="text"
+        dir="ltr"
         class="mono"
         autoComplete="off"
         autoCapitalize="none"

@@ -1,6 +1,8 @@
+import { wordsOf } from '../ui/language.ts'
+
 export const OrderNumber = ({ orderId }: { orderId: string }) => (
   <p class="small soft">
-    Order number
+    {wordsOf('ui').orderNumber}
     <br />
     <code>{orderId}</code>
   </p>

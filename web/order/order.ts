@@ -3,6 +3,7 @@ import { lateLooks } from '../ui/late-looks.ts'
 import { emailOf, forgetOrder, rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
+import { wordsOf } from '../ui/language.ts'
 
 const POLL_MS = { least: 1_000, failed: 5_000 }
 
@@ -49,7 +50,7 @@ export function openOrder(asked: string): OpenOrder {
     } catch (trouble) {
       const unmatched = trouble instanceof ApiError && NO_MATCH.has(trouble.code)
       // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
-      set({ fault: unmatched ? 'Nothing matches this order number and e-mail.' : sentence(trouble) })
+      set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble) })
       if (unmatched) set({ order: undefined })
       else if (get().order) again(POLL_MS.failed)
       last = unmatched ? undefined : { orderId, email }

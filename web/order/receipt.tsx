@@ -15,6 +15,10 @@ import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
 import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
+import { saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('order')
+const shared = wordsOf('ui')
 
 interface ReceiptProps {
   order: OrderStatus
@@ -46,11 +50,8 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         {news && <Notice title={news} icon="clock" />}
         {order.receiptBounced && <Bounced email={email} seller={order.seller} />}
         {order.receiptHeld && (
-          <Notice title="No receipt was mailed." icon="mail">
-            <p>
-              Too many mails about free orders were sent today. Keep the address of this page, or ask for the receipt
-              tomorrow: the button is below your files.
-            </p>
+          <Notice title={words.noReceipt} icon="mail">
+            <p>{words.noReceiptText}</p>
           </Notice>
         )}
         <RecalledFiles files={order.withdrawnFiles} />
@@ -61,14 +62,14 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <div class="actions">
           {files && <SendAgain orderId={order.orderId} email={email} />}
           <button type="button" class="button" onClick={() => print()}>
-            Print
+            {words.print}
           </button>
           <button type="button" class="link small" onClick={onForget}>
-            Forget this order on this device
+            {words.forget}
           </button>
         </div>
         <p class="small soft">
-          Bought more here? <a href="/library/">Your library</a> has all of it, from every seller.
+          {saying(words.boughtMore, { library: <a href="/library/">{wordsOf('site').library}</a> })}
         </p>
       </section>
       <Slip order={order} email={email} />
@@ -79,19 +80,19 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
 /** The part of the receipt that looks like one: the product, the price and the names. */
 function Slip({ order, email }: { order: OrderStatus; email: string }) {
   const isFree = order.paid && order.amount === 0
-  const name = order.paidAt ? 'Receipt' : 'Order'
+  const name = order.paidAt ? words.receipt : words.order
   return (
     <aside class="slip-shadow" aria-label={name}>
       <div class="slip stack">
         <p class="slip-title">{name}</p>
         <h2>{order.product?.name}</h2>
         <dl class="lines">
-          {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
-          {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
-          {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
+          {order.paidAt && <Line name={isFree ? words.ordered : shared.paid} value={moment(order.paidAt)} />}
+          {!order.paidAt && order.createdAt && <Line name={words.ordered} value={moment(order.createdAt)} />}
+          {order.rail && <Line name={words.paidWith} value={RAIL_NAMES[order.rail]} />}
           {order.seller && (
             <Line
-              name="Sold by"
+              name={words.soldBy}
               value={
                 <>
                   {order.seller.logoUrl && <Mark seller={order.seller} />} {order.seller.name}
@@ -102,17 +103,17 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
           )}
           {order.seller && (
             <Line
-              name="Questions"
+              name={words.questions}
               value={<a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>}
               wide
             />
           )}
-          <Line name="Sent to" value={email} wide />
+          <Line name={words.sentTo} value={email} wide />
           {order.statementDescriptor && order.amount > 0 && (
-            <Line name="On your statement" value={order.statementDescriptor} wide mono />
+            <Line name={shared.onStatement} value={order.statementDescriptor} wide mono />
           )}
           <Line
-            name="Order number"
+            name={shared.orderNumber}
             value={
               <>
                 <b>{shortNumber(order.orderId)}</b> <span class="soft">{order.orderId}</span>
@@ -148,23 +149,19 @@ function PayLink({ order }: { order: OrderStatus }) {
   return (
     <p>
       <a class="button" href={`/pay/?product=${product.id}`}>
-        {!hasFailed(order) ? 'Go on to the payment' : isHere ? 'Pay again' : 'Order it again'}
+        {!hasFailed(order) ? words.toPayment : isHere ? words.payAgain : words.orderAgain}
       </a>
     </p>
   )
 }
 
 const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller'] }) => (
-  <Notice tone="alarm" title="We could not deliver your receipt.">
+  <Notice tone="alarm" title={words.bounced}>
     <p>
-      The mail server of <span class="address">{email}</span> refused it. If the address is mistyped, tell the seller
-      {seller && (
-        <>
-          {' '}
-          (<a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a>)
-        </>
-      )}{' '}
-      the right one: a code goes there, and with it you move the order. Until then everything is here, on this page.
+      {saying(words.bouncedText, {
+        email: <span class="address">{email}</span>,
+        support: seller ? <a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a> : '…',
+      })}
     </p>
   </Notice>
 )
@@ -179,14 +176,14 @@ function Sums({ order }: { order: OrderStatus }) {
   const left = amount - refundedAmount - chargedBackAmount
   return (
     <>
-      {discountAmount > 0 && <Line name="Price" value={money(amount + discountAmount, currency)} />}
-      {discountAmount > 0 && <Line name="Discount" value={`−${money(discountAmount, currency)}`} />}
-      {left < amount && <Line name="Total" value={money(amount, currency)} />}
-      {refundedAmount > 0 && <Line name="Refunded" value={`−${money(refundedAmount, currency)}`} />}
-      {chargedBackAmount > 0 && <Line name="Reversed by your bank" value={`−${money(chargedBackAmount, currency)}`} />}
+      {discountAmount > 0 && <Line name={shared.price} value={money(amount + discountAmount, currency)} />}
+      {discountAmount > 0 && <Line name={shared.discount} value={`−${money(discountAmount, currency)}`} />}
+      {left < amount && <Line name={shared.total} value={money(amount, currency)} />}
+      {refundedAmount > 0 && <Line name={words.refunded} value={`−${money(refundedAmount, currency)}`} />}
+      {chargedBackAmount > 0 && <Line name={words.reversed} value={`−${money(chargedBackAmount, currency)}`} />}
       <div class="total">
-        <dt>{left < amount ? 'Net paid' : paidAt ? 'Total' : 'Price'}</dt>
-        <dd>{amount > 0 ? money(left, currency) : 'Free'}</dd>
+        <dt>{left < amount ? words.netPaid : paidAt ? shared.total : shared.price}</dt>
+        <dd>{amount > 0 ? money(left, currency) : shared.free}</dd>
       </div>
     </>
   )
@@ -209,12 +206,12 @@ const Line = ({ name, value, wide, mono }: LineProps) => (
 /** Everything that happened to the order, with its time. The bank of a buyer may ask for it. */
 const Log = ({ order }: { order: OrderStatus }) => (
   <details class="log small">
-    <summary>Everything that happened</summary>
+    <summary>{words.log}</summary>
     <ul>
       {order.timeline?.map(({ at, what }) => (
         <li key={at + what}>
           <time dateTime={at}>{moment(at)}</time>{' '}
-          {order.amount === 0 && what === 'paid' ? 'Files released' : (HAPPENINGS[what] ?? what)}
+          {order.amount === 0 && what === 'paid' ? words.filesReleased : (HAPPENINGS[what] ?? what)}
         </li>
       ))}
     </ul>

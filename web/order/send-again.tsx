@@ -2,6 +2,9 @@ import { useState } from 'preact/hooks'
 import { sendReceipt } from '../ui/api.ts'
 import { Icon } from '../ui/icon.tsx'
 import { sentence } from '../ui/words.ts'
+import { say, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('order')
 
 export function SendAgain({ orderId, email }: { orderId: string; email: string }) {
   const [said, setSaid] = useState('')
@@ -11,7 +14,7 @@ export function SendAgain({ orderId, email }: { orderId: string; email: string }
     setBusy(true)
     setSaid('')
     await sendReceipt(orderId, email).then(
-      () => setSaid(`The receipt is on its way to ${email}.`),
+      () => setSaid(say(words.receiptSent, { email })),
       (trouble: unknown) => setSaid(sentence(trouble)),
     )
     setBusy(false)
@@ -19,7 +22,7 @@ export function SendAgain({ orderId, email }: { orderId: string; email: string }
   return (
     <>
       <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={send}>
-        <Icon name="mail" /> Send the receipt again
+        <Icon name="mail" /> {words.sendAgain}
       </button>
       <output class="small said">{said}</output>
     </>

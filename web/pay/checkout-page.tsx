@@ -15,6 +15,11 @@ import { ownSite } from './site.ts'
 import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
 import { Waiting } from './waiting.tsx'
+import { LanguageChoice } from '../ui/language-choice.tsx'
+import { saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 /** Two columns: the product, and the step the buyer is at. */
 export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {
@@ -32,7 +37,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
   const Step = STEPS[view]
   useEffect(() => {
     document.title = [
-      view === 'delivered' && (state.order!.amount > 0 ? 'Paid' : 'Yours'),
+      view === 'delivered' && (state.order!.amount > 0 ? shared.paid : words.yours),
       product.name,
       product.seller.name,
     ]
@@ -48,11 +53,10 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
       </main>
       <footer class="imprint small">
         <SellerLinks seller={product.seller} />
-        <p>
-          Checkout by <a href="/">Till</a>
-        </p>
-        <a href="/order/">Find an order</a>
-        <a href="/withdraw/">Withdraw from contract here</a>
+        <p>{saying(words.checkoutBy, { till: <a href="/">Till</a> })}</p>
+        <a href="/order/">{shared.findOrder}</a>
+        <a href="/withdraw/">{shared.withdraw}</a>
+        <LanguageChoice />
       </footer>
       <output class="unseen">{SAID[view]}</output>
     </div>
@@ -72,27 +76,27 @@ const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
 /** Announced to buyers who do not see the page change. */
 const SAID: Record<View, string> = {
   contact: '',
-  checking: 'Looking up your order',
-  payment: 'Your order is created. Choose how to pay.',
-  in_form: 'Your payment is being confirmed',
-  waiting: 'Your payment is being confirmed',
-  delivered: 'Your files are ready.',
-  ended: 'The state of your order has changed',
+  checking: words.lookingUp,
+  payment: words.saidPayment,
+  in_form: words.saidConfirming,
+  waiting: words.saidConfirming,
+  delivered: words.saidDelivered,
+  ended: words.saidEnded,
 }
 
 function Checking({ checkout, state }: StepProps) {
   return (
     <div class="stack">
-      <h2 tabIndex={-1}>Looking up your order</h2>
+      <h2 tabIndex={-1}>{words.lookingUp}</h2>
       {state.trouble ? (
         <Notice tone="alarm" title={sentence(state.trouble)} role="alert">
           <button type="button" class="link" onClick={() => void checkout.check()}>
-            Try again
+            {shared.tryAgain}
           </button>
         </Notice>
       ) : (
         <p class="busy-line soft">
-          <span class="spinner" aria-hidden="true" /> You have an order for this product. One moment.
+          <span class="spinner" aria-hidden="true" /> {words.lookingUpText}
         </p>
       )}
     </div>

@@ -1,6 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import type { ProductView, Wish } from '../ui/api.ts'
 import { Icon } from '../ui/icon.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
 
 /** What the seller has to ask before the order: one box for each statement, and none is ticked beforehand. */
 export function useConsents({ consents = [] }: ProductView) {
@@ -24,7 +27,7 @@ export function useConsents({ consents = [] }: ProductView) {
       consents.length === 0 ? wish : { ...wish, consents: consents.map(({ textId, locale }) => ({ textId, locale })) },
     part: consents.length > 0 && (
       <fieldset class="consents stack tight" ref={place} aria-describedby={isRefused ? 'consents-fault' : undefined}>
-        <legend class="unseen">Your consent</legend>
+        <legend class="unseen">{words.yourConsent}</legend>
         {consents.map(({ textId, locale, text }) => (
           <label key={textId} class="choice small" lang={locale} dir="auto">
             <input
@@ -39,7 +42,7 @@ export function useConsents({ consents = [] }: ProductView) {
         {isRefused && (
           <p class="fault" id="consents-fault" role="alert">
             <Icon name="alert" />
-            Please tick each box: the seller needs your consent.
+            {words.consentMissing}
           </p>
         )}
       </fieldset>

@@ -8,10 +8,15 @@ import { ApiError, type Wish } from '../ui/api.ts'
 import { useConsents } from './consent-part.tsx'
 import type { StepProps } from './step-props.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 /** Step one: the address for the files. It creates the order, so that the buyer has its number before paying. */
 export function ContactStep({ product, checkout, state }: StepProps) {
-  const [email, setEmail] = useState(state.kept?.email ?? '')
+  const [email, setEmail] = useState(() => state.kept?.email ?? typedBefore('email'))
   const [left, setLeft] = useState(false)
   const [tries, setTries] = useState(0)
   const [fault, setFault] = useState<string>()
@@ -28,7 +33,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const { trouble, busy, offer } = state
   const isFree = offer ? offer.listMinor === offer.offMinor : product.free
   const refused = trouble instanceof ApiError && trouble.code === 'validation_failed'
-  const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
+  const refusedFault = refused && email.trim() === state.kept?.email ? words.checkAddress : undefined
   const submit = async (event: Event) => {
     event.preventDefault()
     if (waits || press.busy) return
@@ -56,25 +61,19 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   }
   return (
     <form class="stack" noValidate onSubmit={(event) => void submit(event)} onFocusOut={() => setLeft(true)}>
-      <h2 tabIndex={-1}>Your e-mail</h2>
+      <h2 tabIndex={-1}>{words.yourEmail}</h2>
       {trouble && !refused ? <NotMade trouble={trouble} /> : null}
-      <EmailField
-        value={email}
-        onValue={change}
-        hint="Your files and the receipt go to this address."
-        fault={fault ?? refusedFault}
-        tries={tries}
-      >
+      <EmailField value={email} onValue={change} hint={words.emailHint} fault={fault ?? refusedFault} tries={tries}>
         <BetterEmail value={email} left={left || fault !== undefined} onValue={change} held={held} />
       </EmailField>
       {waits && <div class="blank short" />}
       {Part && (
         <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
       )}
-      {failed && <Notice tone="alarm" title="Part of this page did not load. Please reload it." role="alert" />}
+      {failed && <Notice tone="alarm" title={words.partMissing} role="alert" />}
       {consents.part}
-      <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
-        {isFree ? 'Get it' : 'Continue to payment'}
+      <Submit busy={busy ? words.creating : press.busy ? shared.oneMoment : undefined}>
+        {isFree ? words.getIt : words.toPayment}
       </Submit>
       {!isFree && <AcceptedRails product={product} />}
     </form>
@@ -83,20 +82,20 @@ export function ContactStep({ product, checkout, state }: StepProps) {
 
 const NotMade = ({ trouble }: { trouble: unknown }) => (
   <Notice tone="alarm" title={sentence(trouble)} role="alert">
-    {!navigator.onLine && <p>Your order is not created yet. We create it as soon as you are back online.</p>}
+    {!navigator.onLine && <p>{words.notCreatedYet}</p>}
   </Notice>
 )
 
 function faultOf(email: string): string | undefined {
   if (looksLikeEmail(email)) return undefined
-  return email.trim() ? 'This is not a complete e-mail address.' : 'Please enter your e-mail.'
+  return email.trim() ? shared.emailIncomplete : shared.emailMissing
 }
 
 function AcceptedRails({ product: { payments, rails } }: Pick<StepProps, 'product'>) {
   const ways = payments.processor === 'sandbox' ? rails.map((rail) => WAYS[rail]) : waysIn(rails)
   return (
     <div class="accepted">
-      <p class="soft small">You’ll see your order number before you pay. Then choose how:</p>
+      <p class="soft small">{words.thenChoose}</p>
       <ul class="soft small">
         {ways.map((way) => (
           <li key={way}>{way}</li>
@@ -135,7 +134,7 @@ function usePress(letGo: () => void) {
 
 export const NotLive = () => (
   <div class="stack">
-    <h2 tabIndex={-1}>Not open for payments yet</h2>
-    <Notice title="The seller has to connect a payment method first." icon="clock" />
+    <h2 tabIndex={-1}>{words.notLive}</h2>
+    <Notice title={words.notLiveText} icon="clock" />
   </div>
 )

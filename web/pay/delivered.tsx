@@ -4,6 +4,10 @@ import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
+import { say, saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 /** Paid: the files, and nothing that asks for money. */
 export function Delivered({ checkout, state }: StepProps) {
@@ -17,44 +21,45 @@ export function Delivered({ checkout, state }: StepProps) {
           <Icon name="check" />
         </span>
         <div>
-          <h2 tabIndex={-1}>{order.amount > 0 && 'Paid. '}It’s yours.</h2>
+          <h2 tabIndex={-1}>{order.amount > 0 ? words.paidYours : words.itsYours}</h2>
           <p class="soft">
             {/* A mailbox gets a limited number of receipts for free orders, so the text promises none. */}
-            {order.amount > 0 ? 'The receipt is on its way to ' : 'Your order is kept for '}
-            <span class="address">{kept?.email}</span>.
+            {saying(order.amount > 0 ? words.receiptTo : words.orderKeptFor, {
+              email: <span class="address">{kept?.email}</span>,
+            })}
           </p>
         </div>
       </div>
       {order.status === 'partially_refunded' && (
         <Notice
-          title={`${money((order.refundedAmount ?? 0) + (order.chargedBackAmount ?? 0), order.currency)} of the price went back to you.`}
+          title={say(words.partlyBack, {
+            amount: money((order.refundedAmount ?? 0) + (order.chargedBackAmount ?? 0), order.currency),
+          })}
           icon="back"
         >
-          <p>You keep the files.</p>
+          <p>{words.keepFiles}</p>
         </Notice>
       )}
       {twice && (
-        <Notice title="Your bank sent the money twice." icon="back">
-          <p>The second payment was refunded at once. It can take a few days to show on your statement.</p>
+        <Notice title={words.twice} icon="back">
+          <p>{words.twiceText}</p>
         </Notice>
       )}
       {kept?.link ? (
-        <p class="soft">Your files are in the receipt and on your order page.</p>
+        <p class="soft">{words.filesInReceipt}</p>
       ) : order.downloads.length > 0 ? (
         <>
           <Files downloads={order.downloads} renew={checkout.renew} />
-          <p class="soft small">
-            These links work for an hour. This page and the link in your receipt make new ones at any time.
-          </p>
+          <p class="soft small">{words.linksLast}</p>
         </>
       ) : (
-        <Notice title="There is no file to download." tone="alarm">
-          <p>Your order page says why. Please write to the seller.</p>
+        <Notice title={words.noFile} tone="alarm">
+          <p>{words.noFileText}</p>
         </Notice>
       )}
       {order.seller && (
         <p class="small">
-          Sold by {order.seller.name}. Questions?{' '}
+          {say(shared.soldBy, { seller: order.seller.name })} {shared.questions}{' '}
           <a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>
         </p>
       )}
@@ -62,7 +67,7 @@ export function Delivered({ checkout, state }: StepProps) {
       {order.amount > 0 && !kept?.link && (
         <p>
           <button type="button" class="link small" onClick={checkout.startOver}>
-            Buy another copy
+            {words.buyAnother}
           </button>
         </p>
       )}

@@ -3,7 +3,9 @@
 import type { ComponentChildren, ComponentType, h, InputHTMLAttributes } from 'preact'
 import type { useEffect, useState } from 'preact/hooks'
 import type { ProductView, Wish } from '../ui/api.ts'
+import type { Catalogue } from '../../src/words/catalogues.ts'
 import { readAmount } from '../ui/amounts.ts'
+import type { say, saying } from '../ui/language.ts'
 import type { Offer } from './state.ts'
 
 /** What the page passes in: a script that is loaded later cannot import from the page. */
@@ -13,10 +15,14 @@ export interface OfferTools {
   useEffect: typeof useEffect
   Icon: ComponentType<{ name: 'alert' }>
   money: (amountMinor: number, currency: string) => string
+  percent: (percent: number) => string
   decimalText: (amountMinor: number, currency: string) => string
   decimalsOf: (currency: string) => number
   getProduct: (id: string, discountCode: string) => Promise<ProductView>
   sentence: (trouble: unknown) => string
+  say: typeof say
+  saying: typeof saying
+  words: Catalogue['ui'] & Catalogue['pay']
 }
 
 export interface OfferProps {
@@ -58,7 +64,7 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
   const { faultAt, refuse, clearFault } = useFault()
   const { code, setCode, discount, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
 
-  const read: Typed = product.payWhatYouWant ? readAmount(typed, currency, page.decimalsOf(currency)) : {}
+  const read: Typed = product.payWhatYouWant ? readAmount(typed, currency, page.decimalsOf(currency), page) : {}
   const listMinor = read.minor ?? leastMinor
   const offMinor = discount ? takenOff(listMinor, discount) : 0
   const wishWith = (used: Discount | undefined): Wish => ({
@@ -72,7 +78,8 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
   // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
-    if (listMinor < leastMinor) return void refuse('chosen', `The minimum is ${page.money(leastMinor, currency)}.`)
+    if (listMinor < leastMinor)
+      return void refuse('chosen', page.say(page.words.leastAmount, { price: page.money(leastMinor, currency) }))
     // The buyer may have typed a code and not pressed "Apply".
     const used = discount ?? (code.trim() ? await apply() : undefined)
     return code.trim() && !used ? undefined : wishWith(used)
@@ -141,7 +148,7 @@ function useDiscount(
   const [discount, setDiscount] = page.useState<Discount>()
   const [applying, setApplying] = page.useState(false)
   async function apply(): Promise<Discount | undefined> {
-    if (!code.trim()) return void refuse('code', 'Please enter the code.')
+    if (!code.trim()) return void refuse('code', page.words.codeMissing)
     setApplying(true)
     clearFault()
     try {
@@ -181,11 +188,11 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
   return (
     <Field
       id="chosen"
-      label={`Name your price (${currency})`}
+      label={page.say(page.words.chooseAmount, { currency })}
       hint={
         leastMinor > 0
-          ? `You decide: ${page.money(leastMinor, currency)} or more.`
-          : 'You decide: any amount, or nothing.'
+          ? page.say(page.words.chooseLeast, { price: page.money(leastMinor, currency) })
+          : page.words.chooseAny
       }
       value={typed}
       onType={onType}
@@ -196,7 +203,7 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
         <output class="soft small understood" for="chosen">
           {read.minor === undefined
             ? (typed.trim() && read.fault) || ''
-            : `You pay ${page.money(read.minor, currency)}.`}
+            : page.say(page.words.youPay, { price: page.money(read.minor, currency) })}
         </output>
       }
     />
@@ -216,10 +223,10 @@ interface CodeFieldProps {
 function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldProps) {
   return (
     <details open={open || undefined}>
-      <summary>Have a code?</summary>
+      <summary>{page.words.haveCode}</summary>
       <Field
         id="code"
-        label="Discount code"
+        label={page.words.discountCode}
         value={code}
         onType={onType}
         fault={fault}
@@ -234,7 +241,7 @@ function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldPr
         }}
         end={
           <button type="button" class="button" aria-disabled={applying || undefined} onClick={onApply}>
-            {applying ? 'Checking…' : 'Apply'}
+            {applying ? page.words.checking : page.words.apply}
           </button>
         }
       />
@@ -252,10 +259,13 @@ function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, 
   return (
     <p class="recipient">
       <output>
-        <b>{code}</b> takes {percentOff ? `${percentOff}%` : page.money(amountOff, currency)} off.
+        {page.saying(page.words.takesOff, {
+          code: <b>{code}</b>,
+          amount: percentOff ? page.percent(percentOff) : page.money(amountOff, currency),
+        })}
       </output>
-      <button type="button" class="link" onClick={onRemove}>
-        Remove<span class="unseen"> the code</span>
+      <button type="button" class="link" aria-label={page.words.removeCode} onClick={onRemove}>
+        {page.words.remove}
       </button>
     </p>
   )

@@ -6,6 +6,9 @@ import { sentence } from '../ui/words.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { readKept } from './saved-checkout.ts'
 import { SummarySkeleton } from './summary.tsx'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
 
 /** Finds the product: in the page when our server made it, else by one request (the page is on a static host). */
 export function PayPage({ productId, returned }: { productId: string; returned?: string | undefined }) {
@@ -20,15 +23,10 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
     setTrouble(undefined)
     setTries(tries + 1)
   }
-  if (!productId)
-    return (
-      <Plain title="This link is not complete">
-        It does not name a product. Please open the seller’s link again, or ask for a new one.
-      </Plain>
-    )
+  if (!productId) return <Plain title={words.linkIncomplete}>{words.linkIncompleteText}</Plain>
   if (product) return <CheckoutPage product={product} returned={returned} />
   const code = refusalOf(trouble)
-  if (code === 'shop_not_open') return <Plain title="This shop is not open">Please come back later.</Plain>
+  if (code === 'shop_not_open') return <Plain title={words.shopClosed}>{words.comeBackLater}</Plain>
   if (code?.endsWith('not_found')) {
     // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead.
     const orderId = readKept(productId)?.orderId
@@ -36,19 +34,15 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
       location.replace(`/order/?order=${orderId}`)
       return <SummarySkeleton />
     }
-    return (
-      <Plain title="This product is not for sale">
-        The link may be mistyped, or the seller may have removed the product.
-      </Plain>
-    )
+    return <Plain title={words.notForSale}>{words.notForSaleText}</Plain>
   }
   if (trouble)
     return (
       <main class="plain stack">
-        <h1>The shop is not responding</h1>
+        <h1>{words.shopSilent}</h1>
         <Notice tone="alarm" title={sentence(trouble)} role="alert">
           <button type="button" class="link" onClick={again}>
-            Try again
+            {wordsOf('ui').tryAgain}
           </button>
         </Notice>
       </main>
@@ -61,7 +55,7 @@ const Plain = ({ title, children }: { title: string; children: string }) => (
     <h1>{title}</h1>
     <p class="soft">{children}</p>
     <p>
-      Already paid? <a href="/order/">Find your order</a>
+      {words.alreadyPaid} <a href="/order/">{words.findYourOrder}</a>
     </p>
   </main>
 )

@@ -48,6 +48,9 @@ export interface PlainParts {
   product: string
   /** The names of the rails. */
   rails: string[]
+  /** The language of the page. */
+  language: string
+  words: Record<'formWindow' | 'howToFinish', string>
   /** The address to which a bank sends the buyer back. */
   returnUrl: string
   /** Present in a frame on another site: opens the page of the order in the whole window, for ways of paying that need it. */

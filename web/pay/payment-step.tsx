@@ -14,6 +14,9 @@ import type { PaymentForm } from './payment-form.ts'
 import { ProcessorForm } from './processor-form.tsx'
 import { SandboxForm } from './sandbox-form.tsx'
 import { WhyNot } from './why-not.tsx'
+import { say, saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
 
 /** Step two: how to pay. The button shows the order's own price, which cannot change any more. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
@@ -39,7 +42,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   }
   return (
     <form class="stack" noValidate onSubmit={submit}>
-      <h2 tabIndex={-1}>How would you like to pay?</h2>
+      <h2 tabIndex={-1}>{words.howToPay}</h2>
       <WhyNot state={state} />
       {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
       {changed && <PriceChanged price={price} />}
@@ -62,7 +65,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
         <>
           {created.publishableKey?.includes('_test_') && (
             <p class="sandbox-title">
-              <Icon name="flask" /> Test mode: no money moves
+              <Icon name="flask" /> {words.testModeText}
             </p>
           )}
           <ProcessorForm
@@ -88,8 +91,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
 }
 
 const PriceChanged = ({ price }: { price: string }) => (
-  <Notice title={`The price is now ${price}.`}>
-    <p>The seller changed it while this page was open. You pay the amount on the button and nothing else.</p>
+  <Notice title={say(words.priceNow, { price })}>
+    <p>{words.priceNowText}</p>
   </Notice>
 )
 
@@ -97,10 +100,10 @@ const PriceChanged = ({ price }: { price: string }) => (
 function Recipient({ email, onEdit }: { email: string | undefined; onEdit: (() => void) | undefined }) {
   return (
     <p class="recipient">
-      <span class="soft">For</span> <span class="address">{email}</span>
+      {saying(words.recipient, { email: <span class="address">{email}</span> })}
       {onEdit && (
-        <button type="button" class="link" onClick={onEdit}>
-          Change<span class="unseen"> e-mail</span>
+        <button type="button" class="link" aria-label={words.changeEmail} onClick={onEdit}>
+          {words.change}
         </button>
       )}
     </p>
@@ -117,14 +120,12 @@ interface PayBarProps {
 function PayBar({ price, descriptor, inForm }: PayBarProps) {
   return (
     <div class="pay-bar">
-      <Submit busy={inForm ? 'Confirming your payment…' : undefined}>
-        <Icon name="lock" /> Pay {price}
+      <Submit busy={inForm ? words.confirming : undefined}>
+        <Icon name="lock" /> {say(words.pay, { price })}
       </Submit>
       {inForm && <PayingLong />}
       {descriptor && (
-        <p class="soft small">
-          Appears on your statement as <span class="mono">{descriptor}</span>
-        </p>
+        <p class="soft small">{saying(words.appearsAs, { text: <span class="mono">{descriptor}</span> })}</p>
       )}
     </div>
   )

@@ -6,6 +6,9 @@ import { lacksPart, openForm } from './forms.ts'
 import type { PaymentForm } from './payment-form.ts'
 import { returnUrl } from './returned.ts'
 import { ownSite } from './site.ts'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
 
 const SLOW_MS = 6_000
 
@@ -81,7 +84,7 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
       data-stage={stage}
       ref={whole}
       tabIndex={-1}
-      aria-label="Payment form"
+      aria-label={words.form}
     >
       <div ref={place} inert={stage !== 'ready'} />
       {(stage === 'loading' || stage === 'slow') && <Blank slow={stage === 'slow'} />}
@@ -102,6 +105,8 @@ const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'o
   rails: waysIn(product.rails),
   returnUrl: returnUrl(order.orderId, created.returnToken),
   leave: ownSite?.leave,
+  language: document.documentElement.lang,
+  words,
 })
 
 const Blank = ({ slow }: { slow: boolean }) => (
@@ -109,15 +114,13 @@ const Blank = ({ slow }: { slow: boolean }) => (
     <span />
     <span />
     <span />
-    <output class="soft small">
-      {slow ? 'The payment form is still on its way. The connection seems slow.' : 'Loading the payment form…'}
-    </output>
+    <output class="soft small">{slow ? words.formSlow : words.formLoading}</output>
   </div>
 )
 
 const Failed = ({ again }: { again: () => void }) => (
-  <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
-    <p>You may be offline, or your browser blocks it. Your order stays the same.</p>
+  <Notice tone="alarm" role="alert" title={words.formFailed}>
+    <p>{words.formFailedText}</p>
     <button type="button" class="link" onClick={again}>
       Try again
     </button>

@@ -1,4 +1,4 @@
-import type { MountForm, Outcome } from './payment-form.ts'
+import type { MountForm, Outcome, PlainParts } from './payment-form.ts'
 
 /**
  * Razorpay serves the script from this address alone:
@@ -15,7 +15,7 @@ export const mount: MountForm = async (place, parts) => {
   const { Razorpay } = window
   if (!Razorpay) throw new Error('the script has brought no form')
   let leave: (() => void) | undefined
-  place.replaceChildren(announcement(parts.rails))
+  place.replaceChildren(announcement(parts))
 
   return {
     stays: true,
@@ -63,11 +63,11 @@ export const mount: MountForm = async (place, parts) => {
   }
 }
 
-function announcement(rails: string[]): HTMLElement {
+function announcement({ rails, words: texts }: PlainParts): HTMLElement {
   const whole = document.createElement('div')
   whole.className = 'accepted'
   const words = document.createElement('p')
-  words.textContent = 'A secure window opens for the payment. UPI goes by your app or a QR code.'
+  words.textContent = texts.formWindow
   const list = document.createElement('ul')
   list.className = 'soft small'
   for (const rail of rails) list.appendChild(document.createElement('li')).textContent = rail

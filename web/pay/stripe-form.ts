@@ -7,12 +7,15 @@ import type { FormParts, Look, MountForm, Outcome } from './payment-form.ts'
  */
 const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 
+/** Where Stripe's form has another name for a language, or none: https://docs.stripe.com/js/appendix/supported_locales */
+const LOCALES: Record<string, string> = { 'zh-Hans': 'zh', hi: 'auto' }
+
 /** Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element */
 export const mount: MountForm = async (place, parts) => {
   await parts.load(SCRIPT)
   if (!window.Stripe) throw new Error('the script has brought no form')
   const stripe = window.Stripe(parts.publishableKey, {
-    locale: 'auto',
+    locale: LOCALES[parts.language] ?? parts.language,
     ...(parts.account && { stripeAccount: parts.account }),
     developerTools: { assistant: { enabled: false } },
   })
@@ -69,7 +72,9 @@ export const mount: MountForm = async (place, parts) => {
         // All other methods answer here, without leaving the page.
         redirect: 'if_required',
       })
-      return error ? outcomeOf(error) : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action))
+      return error
+        ? outcomeOf(error)
+        : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action, parts.words.howToFinish))
     },
     destroy,
   }
@@ -99,16 +104,13 @@ const STATES: Record<string, Outcome> = {
 }
 
 /** Stripe shows a voucher, or the steps for a small verification deposit, once and then closes it. */
-function leftBehind(next: NextAction | null | undefined): Outcome {
+function leftBehind(next: NextAction | null | undefined, message: string): Outcome {
   const { hosted_voucher_url, hosted_instructions_url, hosted_verification_url } = next?.[next.type] ?? {}
   const link = hosted_voucher_url ?? hosted_instructions_url ?? hosted_verification_url
   if (!link?.startsWith('https:')) return { kind: 'left' }
   return {
     kind: 'left',
-    how: {
-      message: 'Your payment waits for you: see how, and until when, to pay it',
-      link,
-    },
+    how: { message, link },
   }
 }
 

@@ -6,6 +6,10 @@ import { Copyable } from '../ui/copy.tsx'
 import { moment, money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
 import type { Offer } from './state.ts'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 const SHORT = 260
 
@@ -20,15 +24,15 @@ export function Summary({ product, order, offer }: SummaryProps) {
   const { currency } = order ?? product
   const off = order ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
   const list = order ? order.amount + off : (offer?.listMinor ?? product.amount)
-  const price = list > off ? money(list - off, currency) : 'Free'
-  const shown = product.payWhatYouWant && !offer ? 'You name the price' : price
+  const price = list > off ? money(list - off, currency) : shared.free
+  const shown = product.payWhatYouWant && !offer ? words.namePrice : price
   return (
-    <section class="summary slip-shadow" aria-label="What you are buying">
+    <section class="summary slip-shadow" aria-label={words.buying}>
       <div class="slip stack">
         <div class="seller">
           <Mark seller={product.seller} />
           <span>{product.seller.name}</span>
-          {product.payments.processor === 'sandbox' && <span class="tag">Test mode</span>}
+          {product.payments.processor === 'sandbox' && <span class="tag">{words.testMode}</span>}
         </div>
         {product.imageUrl && (
           <img
@@ -49,12 +53,12 @@ export function Summary({ product, order, offer }: SummaryProps) {
           />
         )}
         <div class="what">
-          <h1>{product.name}</h1>
+          <h1 dir="auto">{product.name}</h1>
           {!order && (
             <p class="price">
               {off > 0 && (
                 <s class="soft">
-                  <span class="unseen">Instead of</span> {money(list, currency)}
+                  <span class="unseen">{words.insteadOf}</span> {money(list, currency)}
                 </s>
               )}{' '}
               {shown}
@@ -81,36 +85,36 @@ function OrderLines({ order, list, off, price }: OrderLinesProps) {
   return (
     <dl class="lines">
       <div class="wide">
-        <dt>Order number</dt>
+        <dt>{shared.orderNumber}</dt>
         <dd>
-          <b class="mono">{shortNumber(order.orderId)}</b> <Copyable text={order.orderId} name="order number" />
+          <b class="mono">{shortNumber(order.orderId)}</b> <Copyable text={order.orderId} name={shared.orderNumber} />
         </dd>
       </div>
       {order.statementDescriptor && order.amount > 0 && (
         <div class="wide statement">
-          <dt>On your statement</dt>
+          <dt>{shared.onStatement}</dt>
           <dd class="mono">{order.statementDescriptor}</dd>
         </div>
       )}
       {off > 0 && (
         <>
           <div>
-            <dt>Price</dt>
+            <dt>{shared.price}</dt>
             <dd>{money(list, order.currency)}</dd>
           </div>
           <div>
-            <dt>Discount</dt>
+            <dt>{shared.discount}</dt>
             <dd>−{money(off, order.currency)}</dd>
           </div>
         </>
       )}
       <div class="total">
-        <dt>Total</dt>
+        <dt>{shared.total}</dt>
         <dd>{price}</dd>
       </div>
       {order.paidAt && order.amount > 0 && (
         <div>
-          <dt>Paid</dt>
+          <dt>{shared.paid}</dt>
           <dd>{moment(order.paidAt)}</dd>
         </div>
       )}
@@ -123,10 +127,10 @@ function Description({ text }: { text: string }) {
   if (!text) return null
   return (
     <div class="description soft">
-      <p>{open ? text : `${text.slice(0, SHORT).trimEnd()}…`}</p>
+      <p dir="auto">{open ? text : `${text.slice(0, SHORT).trimEnd()}…`}</p>
       {!open && (
         <button type="button" class="link small" onClick={() => setOpen(true)}>
-          Read more
+          {words.readMore}
         </button>
       )}
     </div>
@@ -137,7 +141,7 @@ export const SummarySkeleton = () => (
   <div class="counter" aria-busy="true">
     <section class="summary slip-shadow">
       <div class="slip stack">
-        <p class="soft">Opening the checkout…</p>
+        <p class="soft">{words.opening}</p>
         <div class="blank" />
         <div class="blank short" />
       </div>

@@ -2,10 +2,11 @@ import { type ComponentType, h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { decimalsOf, decimalText } from '../../src/kit/money.ts'
 import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
-import { money } from '../ui/format.ts'
+import { money, percent } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { sentence } from '../ui/words.ts'
 import type { OfferProps } from './offer-part.tsx'
+import { say, saying, wordsOf } from '../ui/language.ts'
 
 let part: ComponentType<OfferProps> | undefined
 
@@ -24,7 +25,21 @@ export function useOfferPart({ free, payWhatYouWant, takesCode }: ProductView) {
     if (needed && !part)
       import('./offer-part.tsx').then(
         ({ offerPart }) => {
-          part = offerPart({ h, useState, useEffect, Icon, money, decimalText, decimalsOf, getProduct, sentence })
+          part = offerPart({
+            h,
+            useState,
+            useEffect,
+            Icon,
+            money,
+            percent,
+            decimalText,
+            decimalsOf,
+            getProduct,
+            sentence,
+            say,
+            saying,
+            words: { ...wordsOf('ui'), ...wordsOf('pay') },
+          })
           setPart(() => part)
         },
         () => setFailed(true),

@@ -4,6 +4,10 @@ import { sentence } from '../ui/words.ts'
 import type { StepProps } from './step-props.ts'
 import { useElapsed } from './elapsed.ts'
 import { OrderLink } from './order-link.tsx'
+import { saying, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 const LONGER_MS = 10_000
 const LONG_MS = 40_000
@@ -23,46 +27,42 @@ export function Waiting({ checkout, state }: StepProps) {
   const long = waited > LONG_MS
   return (
     <div class="stack">
-      <h2 tabIndex={-1}>
-        {atBank ? 'Your bank is processing the payment' : lost ? 'Checking with your bank' : 'Confirming your payment'}
-      </h2>
+      <h2 tabIndex={-1}>{atBank ? words.atBank : lost ? words.asking : words.confirmingTitle}</h2>
       <p class="soft">
         {atBank
-          ? 'Your bank tells us when it is done.'
+          ? words.atBankText
           : lost
-            ? 'We are finding out what happened to your payment. Please do not pay again.'
+            ? words.askingText
             : long
-              ? 'This is taking unusually long. You don’t need to do anything, and you won’t be charged again.'
+              ? words.veryLong
               : waited > LONGER_MS
-                ? 'Your bank is taking a little longer than usual. You don’t need to do anything.'
-                : 'This usually takes a few seconds.'}
+                ? words.longer
+                : words.fewSeconds}
       </p>
       <Progress
         steps={[
-          ['Order created', 'done', order?.createdAt],
+          [shared.orderCreated, 'done', order?.createdAt],
           ...(approved
             ? ([
-                ['Bank approved', 'done'],
-                ['Confirming the payment', 'now'],
+                [shared.bankApproved, 'done'],
+                [shared.confirmingPayment, 'now'],
               ] as Step[])
             : ([
-                ['Waiting for the bank', 'now', order?.timeline?.findLast(({ what }) => what === WORKING)?.at],
-                ['Payment confirmed', 'open'],
+                [shared.waitingForBank, 'now', order?.timeline?.findLast(({ what }) => what === WORKING)?.at],
+                [shared.paymentConfirmed, 'open'],
               ] as Step[])),
-          ['Files ready', 'open'],
+          [shared.filesReady, 'open'],
         ]}
       />
       {(atBank || long) && (
-        <Notice icon="mail" title="You can close this page.">
-          <p>
-            The receipt with your files goes to <b>{kept?.email}</b> as soon as the payment is confirmed.
-          </p>
+        <Notice icon="mail" title={words.canClose}>
+          <p>{saying(words.canCloseText, { email: <b>{kept?.email}</b> })}</p>
         </Notice>
       )}
       {trouble ? (
         <Notice tone="alarm" title={sentence(trouble)} role="alert">
           <button type="button" class="link" onClick={() => void checkout.check()}>
-            Check now
+            {words.checkNow}
           </button>
         </Notice>
       ) : null}

@@ -1,14 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
 import type { State } from './state.ts'
-import { useWords, words } from './use-words.ts'
+import { wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
 
 /** Why the last try took no money. */
 const REASONS: Record<NonNullable<State['notice']>, string> = {
-  declined: 'Your bank declined the payment. Nothing was taken.',
-  not_taken: 'Your payment did not go through. Nothing was taken.',
-  left: 'Nothing has been paid so far.',
-  invalid: 'Something is missing in the payment form.',
+  declined: words.declined,
+  not_taken: words.notTaken,
+  left: words.left,
+  invalid: words.invalid,
 }
 
 export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
@@ -17,7 +19,6 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
   useEffect(() => {
     if (notice !== 'invalid') alarm.current?.focus()
   }, [notice])
-  const texts = useWords(words)
   if (!notice) return null
   const { message = detail, link } = (notice === 'left' && kept?.left) || {}
   return (
@@ -33,7 +34,7 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
           )}
         </p>
       )}
-      <p>{texts?.[notice]}</p>
+      <p>{words[`${notice === 'not_taken' ? 'notTaken' : notice}Text`]}</p>
     </Notice>
   )
 }

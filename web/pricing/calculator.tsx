@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { decimalsOf, feeOf } from '../../src/kit/money.ts'
 import { readAmount } from '../ui/amounts.ts'
 import { money } from '../ui/format.ts'
+import { say, wordsOf } from '../ui/language.ts'
 
 const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 
@@ -11,7 +12,7 @@ const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 export function Calculator() {
   const [price, setPrice] = useState('499.00')
   const [currency, setCurrency] = useState('INR')
-  const read = readAmount(price, currency, decimalsOf(currency))
+  const read = readAmount(price, currency, decimalsOf(currency), { words: wordsOf('ui'), say })
   const fault = price.trim() ? read.fault : undefined
   const shown = read.minor ?? 0
   return (

@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { providerName } from '../ui/auth-words.ts'
-import { sentTo } from '../ui/code-form.tsx'
 import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
@@ -63,8 +62,7 @@ function CodeLead({ email, fromProvider }: { email: string; fromProvider: boolea
     <p class="lead">
       {fromProvider &&
         `${capital(providerName)} does not vouch for this address, or another account there is linked to it already, so please confirm it with a code. `}
-      {sentTo}
-      <span class="address">{email}</span>
+      We sent a code to <span class="address">{email}</span>
       {isClosed && !fromProvider ? ', if there is an account with this address. New ones are not opened here.' : '.'}
     </p>
   )

@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { CURRENCIES } from '../../src/kit/currencies.ts'
 import { decimalsOf, decimalText, formatMoney } from '../../src/kit/money.ts'
+import { en } from '../../src/words/en.ts'
+import { say } from '../../src/words/say.ts'
 import { readAmount } from './amounts.ts'
 
-const read = (typed: string, currency: string) => readAmount(typed, currency, decimalsOf(currency))
+const read = (typed: string, currency: string) =>
+  readAmount(typed, currency, decimalsOf(currency), { words: en.ui, say })
 
 test('an amount is read as it is written, in the decimals of its currency', () => {
   const amounts: [string, string, number][] = [

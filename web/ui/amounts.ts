@@ -7,15 +7,21 @@ const GROUPED = /^\d{1,3}([., '])\d{3}(?:\1\d{3})*$|^\d{1,2}(?:,\d{2})+,\d{3}$/
 /** The amount in minor units, or the reason for refusing the text, in a sentence for the person who typed it. */
 export type ReadAmount = { minor: number; fault?: undefined } | { minor?: undefined; fault: string }
 
+/** The sentences for a text that is refused, and what puts values into their places. */
+export interface AmountWords {
+  words: Record<'amountMissing' | 'amountTwoMeanings' | 'amountDecimals' | 'amountNoDecimals' | 'amountTooMuch', string>
+  say: (text: string, values: Record<string, string | number>) => string
+}
+
 /**
  * Reads an amount that a person typed, in a currency with `places` decimals: "9", "$9", "9,50", "1,234.50", "1.234,50".
  * It refuses a text that can mean two amounts ("12.345" is twelve dollars to some and twelve thousand to others),
  * because a wrong guess takes a thousand times too much. This file imports nothing: a script that is loaded later
  * cannot import from the page.
  */
-export function readAmount(typed: string, currency: string, places: number): ReadAmount {
+export function readAmount(typed: string, currency: string, places: number, { words, say }: AmountWords): ReadAmount {
   const example = (950 / 10 ** places).toFixed(places)
-  const noAmount = { fault: `Please enter an amount in ${currency}, as in ${example}.` }
+  const noAmount = { fault: say(words.amountMissing, { currency, example }) }
   const text = withoutCurrency(withPlainSpaces(typed).replace(/’/g, "'").trim(), currency)
   const [, head = '', mark, tail = ''] = /^(.*)([.,])(.*)$/.exec(text) ?? [text, text]
   // A mark that comes twice separates groups: a number has at most one decimal mark.
@@ -23,15 +29,16 @@ export function readAmount(typed: string, currency: string, places: number): Rea
   // Three digits after the only mark are thousands to one reader and decimals to another.
   if (mark && decimals.length === 3 && /^[1-9]\d{0,2}$/.test(whole) && /^\d+$/.test(decimals)) {
     if (places === 0 && mark === ',') [whole, decimals] = [text, '']
-    else if (places !== 3 || mark === ',') return { fault: twoMeanings(whole, decimals, places) }
+    else if (places !== 3 || mark === ',')
+      return { fault: say(words.amountTwoMeanings, twoMeanings(whole, decimals, places)) }
   }
   if (!/^\d*$/.test(decimals) || !(GROUPED.test(whole) || /^\d*$/.test(whole))) return noAmount
   const integer = whole.replace(/\D/g, '')
   if (integer + decimals === '') return noAmount
   if (decimals.length > places)
-    return { fault: places > 0 ? `${currency} has ${places} decimals at most.` : `${currency} has no decimals.` }
+    return { fault: say(places > 0 ? words.amountDecimals : words.amountNoDecimals, { currency, count: places }) }
   const digits = (integer + decimals.padEnd(places, '0')).replace(/^0+(?=\d)/, '')
-  return digits.length > MOST_DIGITS ? { fault: 'This is more than can be paid here.' } : { minor: Number(digits) }
+  return digits.length > MOST_DIGITS ? { fault: words.amountTooMuch } : { minor: Number(digits) }
 }
 
 /** Browsers write no-break spaces into amounts, and into the sign of the West African franc. */
@@ -54,8 +61,7 @@ function withoutCurrency(text: string, currency: string): string {
   return text
 }
 
-function twoMeanings(whole: string, decimals: string, places: number): string {
+function twoMeanings(whole: string, decimals: string, places: number): { large: string; small: string } {
   const large = `${whole},${decimals}${places > 0 ? `.${'0'.repeat(places)}` : ''}`
-  const small = places > 0 ? `${whole}.${decimals.slice(0, places)}` : whole
-  return `Is that ${large} or ${small}? Please write one of the two.`
+  return { large, small: places > 0 ? `${whole}.${decimals.slice(0, places)}` : whole }
 }

@@ -1,4 +1,5 @@
 import { ApiError } from './api.ts'
+import { inAWhile } from './language.ts'
 import { pageData } from './page-data.ts'
 
 /** The event, and the way on. */
@@ -116,11 +117,4 @@ export function explainCode(code: string, what = 'Signing in'): Said {
     return { title: `${what} with ${providerName} was cancelled.`, text: `Nothing has changed. ${OTHER_WAYS}` }
   const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined
   return known ?? { title: `${what} did not work.`, text: `Please try again. ${OTHER_WAYS}` }
-}
-
-export function inAWhile(seconds: number | undefined): string {
-  if (!seconds || seconds <= 3) return 'in a moment'
-  if (seconds < 90) return `in ${seconds} seconds`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 90 ? `in ${minutes} minutes` : `in ${Math.ceil(minutes / 60)} hours`
 }

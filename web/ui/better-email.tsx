@@ -1,4 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { saying, wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 interface BetterEmailProps {
   value: string
@@ -49,19 +52,22 @@ export function BetterEmail({ value, left, onValue, held }: BetterEmailProps) {
     <output class="better">
       {better && (
         <>
-          Did you mean{' '}
-          <button
-            type="button"
-            class="link"
-            onClick={() => {
-              // The button disappears, and the buyer goes on in the field.
-              document.getElementById('email')?.focus()
-              onValue(better)
-            }}
-          >
-            {better}
-          </button>
-          ?{held && ' Press again to keep yours.'}
+          {saying(words.didYouMean, {
+            email: (
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  // The button disappears, and the buyer goes on in the field.
+                  document.getElementById('email')?.focus()
+                  onValue(better)
+                }}
+              >
+                {better}
+              </button>
+            ),
+          })}
+          {held && ` ${words.pressAgain}`}
         </>
       )}
     </output>

@@ -1,5 +1,8 @@
 import type { ProductView } from './api.ts'
 import { fromApi } from './page-data.ts'
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 /** The seller as a page shows them. Orders have the same fields as products. */
 export type Seller = ProductView['seller']
@@ -32,16 +35,16 @@ export const Mark = ({ seller: { name, logoUrl } }: { seller: Pick<Seller, 'name
 export function SellerLinks({ seller, contact = true }: { seller: Seller; contact?: boolean }) {
   const { refundPolicy, supportEmail, websiteUrl, termsUrl, privacyUrl } = seller
   const links = [
-    ['Website', websiteUrl],
-    ['Terms', termsUrl],
-    ['Privacy', privacyUrl],
-    ['Contact', contact && supportEmail && `mailto:${supportEmail}`],
+    [words.website, websiteUrl],
+    [words.terms, termsUrl],
+    [words.privacy, privacyUrl],
+    [words.contact, contact && supportEmail && `mailto:${supportEmail}`],
   ] as const
   return (
     <div class="seller-links small">
       {refundPolicy && (
         <details>
-          <summary>Refund policy</summary>
+          <summary>{words.refundPolicy}</summary>
           <p class="soft">{refundPolicy}</p>
         </details>
       )}

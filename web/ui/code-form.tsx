@@ -4,11 +4,12 @@ import { Submit } from './button.tsx'
 import { Notice } from './notice.tsx'
 import { pageData } from './page-data.ts'
 import { TextField } from './text-field.tsx'
+import { saying, wordsOf } from './language.ts'
+
+const words = wordsOf('code')
 
 const DIGITS = 6
 const isOutbox = pageData.mode?.outbox === true
-
-export const sentTo = 'We sent a code to '
 
 interface CodeFormProps {
   email: string
@@ -62,11 +63,11 @@ export function CodeForm(props: CodeFormProps) {
       <TextField
         key={sent}
         id="code"
-        label="Code"
-        hint="Six digits. It works for ten minutes, in this browser."
+        label={words.label}
+        hint={words.hint}
         value={code}
         onValue={change}
-        fault={missing ? 'The code has six digits.' : fault}
+        fault={missing ? words.short : fault}
         tries={tries + missing}
         focus
         input={{ class: 'digits', inputMode: 'numeric', autoComplete: 'one-time-code', maxLength: 40, required: true }}
@@ -74,22 +75,18 @@ export function CodeForm(props: CodeFormProps) {
       <Submit busy={busy}>{action}</Submit>
       <div class="resend small">
         <p class="soft">
-          {!isOutbox && 'No e-mail? Check your spam folder. '}
-          {seconds > 0 && (
-            <>
-              You can ask for a new code in <span class="time">{clock(seconds)}</span>.
-            </>
-          )}
+          {!isOutbox && `${words.noMail} `}
+          {seconds > 0 && saying(words.newIn, { time: <span class="time">{clock(seconds)}</span> })}
         </p>
         {seconds === 0 && (
           <button type="button" class="link" onClick={onResend}>
-            Send a new code
+            {words.sendNew}
           </button>
         )}
         {children}
       </div>
-      <output class="small sent">{sent > 0 && 'There is a new code. The one before no longer works.'}</output>
-      <output class="unseen">{seconds === 0 && 'You can ask for a new code now.'}</output>
+      <output class="small sent">{sent > 0 && words.sentNew}</output>
+      <output class="unseen">{seconds === 0 && words.newNow}</output>
     </form>
   )
 }

@@ -1,5 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
+import { say, wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 /** An order number with a button that copies it, where the browser allows that (on https and on localhost). */
 export function Copyable({ text, name }: { text: string; name: string }) {
@@ -13,7 +16,12 @@ export function Copyable({ text, name }: { text: string; name: string }) {
     <span class="copyable">
       <code>{text}</code>
       {'clipboard' in navigator && (
-        <button type="button" class="link" onClick={copy} aria-label={copied ? `${name} copied` : `Copy ${name}`}>
+        <button
+          type="button"
+          class="link"
+          onClick={copy}
+          aria-label={say(copied ? words.copied : words.copy, { what: name })}
+        >
           <Icon name={copied ? 'check' : 'copy'} />
         </button>
       )}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
+import { wordsOf } from './language.ts'
 
 interface EmailFieldProps {
   value: string
@@ -21,7 +22,7 @@ export function EmailField({ value, onValue, hint, fault, tries, children }: Ema
   }, [fault, tries])
   return (
     <div class="field">
-      <label for="email">E-mail</label>
+      <label for="email">{wordsOf('ui').email}</label>
       {hint && (
         <p class="soft small" id="email-hint">
           {hint}

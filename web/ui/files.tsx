@@ -2,6 +2,9 @@ import type { Download } from './api.ts'
 import { fileSize } from './format.ts'
 import { Icon } from './icon.tsx'
 import { fromApi } from './page-data.ts'
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 /** A link that expires sooner than this is renewed before the browser follows it. */
 const SPARE_MS = 60_000
@@ -13,7 +16,7 @@ interface FilesProps {
 }
 
 export const Files = ({ downloads, renew }: FilesProps) => (
-  <ul class="files" aria-label="Your files">
+  <ul class="files" aria-label={words.yourFiles}>
     {downloads.map((file) => (
       <li key={file.fileId}>
         <Icon name="file" />
@@ -28,10 +31,11 @@ export const Files = ({ downloads, renew }: FilesProps) => (
           onClick={(event) => void follow(event, file, renew)}
         >
           <Icon name="download" />
-          Download<span class="unseen"> {file.name}</span>
+          {words.download}
+          <span class="unseen"> {file.name}</span>
         </a>
         <details class="small">
-          <summary>Checksum</summary>
+          <summary>{words.checksum}</summary>
           <p class="soft">
             SHA-256 <code>{file.sha256}</code>
           </p>

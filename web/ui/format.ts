@@ -1,9 +1,11 @@
 import { formatMoney } from '../../src/kit/money.ts'
-
-/** The pages are in English. Numbers and dates follow the reader's own variety of English. */
-const LOCALE = ownEnglish() ?? 'en'
+import { LOCALE } from './language.ts'
 
 export const money = (amountMinor: number, currency: string): string => formatMoney(amountMinor, currency, LOCALE)
+
+/** 12 → "12%", "12 %" or "%12", as the language has it. */
+export const percent = (percent: number): string =>
+  new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 2 }).format(percent / 100)
 
 export const moment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
@@ -14,23 +16,22 @@ export const exactMoment = (at: string): string =>
 
 export const day = (at: string): string => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' }).format(new Date(at))
 
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
 /** 48219341 → "48.2 MB": decimal units, as shops and browsers show them. */
 export function fileSize(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   let size = bytes
   let unit = 0
-  while (size >= 999.95 && unit < units.length - 1) {
+  while (size >= 999.95 && unit < UNITS.length - 1) {
     size /= 1000
     unit += 1
   }
-  return `${unit && size < 100 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`
-}
-
-/** Browsers on bare systems report languages that do not exist ("en-US@posix"), and Intl throws on those. */
-function ownEnglish(): string | undefined {
-  try {
-    return Intl.getCanonicalLocales([...navigator.languages]).find((name) => name.startsWith('en'))
-  } catch {
-    return undefined
-  }
+  const digits = unit && size < 100 ? 1 : 0
+  return new Intl.NumberFormat(LOCALE, {
+    style: 'unit',
+    unit: UNITS[unit]!,
+    unitDisplay: unit ? 'short' : 'long',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(size)
 }

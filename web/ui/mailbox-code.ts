@@ -2,6 +2,9 @@ import { ApiError } from './api.ts'
 import { explain, type Said } from './auth-words.ts'
 import { canGoBack, isAtCode, showStep } from './step-in-address.ts'
 import type { Store } from './store.ts'
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('code')
 
 /** The service's own limits of a code. */
 const CODE_MS = 600_000
@@ -119,14 +122,14 @@ export function mailboxCode({ get, set }: Store<MailboxCodeState>, page: CodePag
       const counted = { ...awaited, wrong: awaited.wrong + 1 }
       setAwaited(counted)
       const isOver = await (page.isOver ?? isUsedUp)(counted)
-      set({ fault: isOver ? CODE_IS_OVER : CODE_IS_WRONG, tries: get().tries + 1 })
+      set({ fault: isOver ? words.over : words.wrong, tries: get().tries + 1 })
     }
   }
 
   return {
     type: (email) => set({ email, message: undefined }),
-    sendCode: () => attempt('Sending the code…', send),
-    resendCode: () => attempt('Sending a new code…', resend),
+    sendCode: () => attempt(words.sending, send),
+    resendCode: () => attempt(words.sendingNew, resend),
     enterCode: (code) => attempt(page.checking, () => enter(code)),
     change() {
       if (get().step === 'code' && canGoBack()) return history.back()
@@ -155,8 +158,5 @@ export const awaitedCode = (email: string, resendAfter: number): AwaitedCode => 
 /** After a typing mistake the code is still good. After too many, or too long, it can never work again. */
 const isUsedUp = ({ wrong, askedAt }: AwaitedCode): boolean =>
   wrong >= MOST_WRONG_TRIES || Date.now() > askedAt + CODE_MS
-
-const CODE_IS_OVER = 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.'
-const CODE_IS_WRONG = 'This code is not right. Please check the latest e-mail.'
 
 const inSeconds = (seconds: number): number => Date.now() + seconds * 1000

@@ -1,3 +1,7 @@
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
+
 /**
  * For a request that nearly always answers at once: shows nothing first, then that it is loading, then that it takes
  * long.
@@ -5,8 +9,8 @@
 export const OneMoment = () => (
   <div class="stack soft">
     <p class="busy-line later">
-      <span class="spinner" aria-hidden="true" /> One moment…
+      <span class="spinner" aria-hidden="true" /> {words.oneMoment}
     </p>
-    <p class="much-later">This takes longer than usual. The connection seems to be slow.</p>
+    <p class="much-later">{words.slowConnection}</p>
   </div>
 )

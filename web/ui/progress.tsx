@@ -1,4 +1,7 @@
 import { moment } from './format.ts'
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 type Mark = 'done' | 'now' | 'open' | 'stopped'
 export type Step = [label: string, mark: Mark, at?: string | null | undefined]
@@ -18,4 +21,9 @@ export const Progress = ({ steps }: { steps: Step[] }) => (
   </ol>
 )
 
-const SAID: Record<Mark, string> = { done: 'done', now: 'in progress', open: 'to come', stopped: 'stopped' }
+const SAID: Record<Mark, string> = {
+  done: words.stepDone,
+  now: words.stepNow,
+  open: words.stepOpen,
+  stopped: words.stepStopped,
+}

@@ -2,6 +2,9 @@ import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { looksLikeEmail } from './email-field.tsx'
 import { Icon } from './icon.tsx'
+import { wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 export interface TextFieldProps {
   id: string
@@ -93,6 +96,6 @@ export function PasswordField({ kind, ...field }: PasswordFieldProps) {
 }
 
 export function emailFault(text: string): string | undefined {
-  if (!text.trim()) return 'Please enter your e-mail.'
-  return looksLikeEmail(text) ? undefined : 'This is not a complete e-mail address.'
+  if (!text.trim()) return words.emailMissing
+  return looksLikeEmail(text) ? undefined : words.emailIncomplete
 }

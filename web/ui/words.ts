@@ -1,51 +1,55 @@
 import type { Rail } from './api.ts'
 import { ApiError } from './api.ts'
+import { inAWhile, say, wordsOf } from './language.ts'
+
+const words = wordsOf('ui')
 
 export const RAIL_NAMES: Record<Rail, string> = {
-  card: 'Card',
-  debit: 'Debit',
-  bank_transfer: 'Bank transfer',
-  upi: 'UPI',
-  apple_pay: 'Apple Pay',
-  google_pay: 'Google Pay',
-  wallet: 'Wallet',
+  card: words.card,
+  debit: words.debit,
+  bank_transfer: words.bankTransfer,
+  upi: words.upi,
+  apple_pay: words.applePay,
+  google_pay: words.googlePay,
+  wallet: words.wallet,
 }
 
 /** The rails as a buyer chooses among them: a debit card is a card there, and only the payment shows which kind it was. */
-export const WAYS: Record<Rail, string> = { ...RAIL_NAMES, debit: 'Bank debit' }
+export const WAYS: Record<Rail, string> = { ...RAIL_NAMES, debit: words.bankDebit }
 
 /** The ways to pay, in the processor's own form: that form tells a bank debit from a debit card. */
 export const waysIn = (rails: readonly Rail[]): string[] =>
   rails.filter((rail) => rail !== 'debit' || !rails.includes('card')).map((rail) => WAYS[rail])
 
+/** The refusals that say the same to every buyer. */
+const REFUSALS: Record<string, string> = {
+  card_number_refused: words.cardNumber,
+  shop_not_open: words.shopNotOpen,
+  product_not_found: words.notForSale,
+  discount_not_valid: words.discountNotValid,
+  amount_too_small: words.amountTooSmall,
+}
+
 /** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
-  if (!(trouble instanceof ApiError)) return 'Something went wrong on this page. Please reload it.'
-  // These refusals are about what the buyer, or the seller's site, has asked for, and the service says them in words for buyers.
-  if (trouble.status === 422) return trouble.message
+  if (!(trouble instanceof ApiError)) return words.pageBroke
+  const known = REFUSALS[trouble.code]
+  if (known) return known
+  const when = inAWhile(trouble.retryAfterSeconds)
   switch (trouble.code) {
     case 'unreachable':
-      return navigator.onLine ? 'We cannot reach the shop right now. Please try again.' : 'You are offline.'
+      return navigator.onLine ? words.unreachable : words.offline
     case 'rate_limited':
-      return `That was a little too fast. Please try again ${inAWhile(trouble)}.`
+      return say(words.tooFast, { when })
     case 'processor_unavailable':
-      return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
-    case 'card_number_refused':
-      return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
-    case 'shop_not_open':
-    case 'product_not_found':
+      return say(words.processorSilent, { when })
     case 'rail_not_offered':
       return trouble.message
     case 'validation_failed':
-      return trouble.fields[0]?.message ?? 'Please check what you entered.'
+      return trouble.fields[0]?.message ?? words.checkEntered
     default:
-      return trouble.unknown
-        ? `The shop is busy right now. Please try again ${inAWhile(trouble)}.`
-        : 'The shop did not accept this. Please reload the page and try again.'
+      // The others of this kind are about what the seller's site has asked for, and the service explains them.
+      if (trouble.status === 422) return trouble.message
+      return trouble.unknown ? say(words.shopBusy, { when }) : words.notAccepted
   }
-}
-
-function inAWhile({ retryAfterSeconds: wait }: ApiError): string {
-  if (!wait || wait <= 3) return 'in a moment'
-  return wait < 90 ? `in ${wait} seconds` : `in ${Math.ceil(wait / 60)} minutes`
 }

@@ -4,17 +4,17 @@ import { Notice } from '../ui/notice.tsx'
 import { TextField, emailFault } from '../ui/text-field.tsx'
 import { WORDS, explainWithdrawal } from './words.ts'
 import { type Draft, type Statement, type Withdrawal, newKey, saveDraft, savedDraft, withdraw } from './withdraw-api.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
+import { LOCALE, saying } from '../ui/language.ts'
 
 /** The step that the browser's Back leads away from. */
 const isAtCheck = (): boolean => (history.state as { step?: string } | null)?.step === 'check'
 
-const NOTHING: Statement = { name: '', contract: '', email: '' }
+const FIELDS = ['name', 'contract', 'email'] as const satisfies (keyof Statement)[]
 
 /** The withdrawal function: the statement, its confirmation, and what has arrived. */
 export function WithdrawPage() {
-  const [draft, setDraft] = useState<Draft>(
-    () => savedDraft() ?? { ...NOTHING, contract: orderInAddress(), key: newKey() },
-  )
+  const [draft, setDraft] = useState<Draft>(() => savedDraft() ?? newDraft())
   const [isChecking, setChecking] = useState(() => isAtCheck() && savedDraft() !== undefined)
   const [done, setDone] = useState<Withdrawal>()
   const title = done ? WORDS.doneTitle : isChecking ? WORDS.checkTitle : WORDS.title
@@ -32,7 +32,7 @@ export function WithdrawPage() {
   }, [])
   const check = (statement: Statement) => {
     // other words are another statement
-    const isSame = (Object.keys(NOTHING) as (keyof Statement)[]).every((name) => statement[name] === draft[name])
+    const isSame = FIELDS.every((name) => statement[name] === draft[name])
     const next = { ...statement, key: isSame ? draft.key : newKey() }
     setDraft(next)
     saveDraft(next)
@@ -59,6 +59,13 @@ export function WithdrawPage() {
     </div>
   )
 }
+
+const newDraft = (): Draft => ({
+  name: typedBefore('name'),
+  contract: typedBefore('contract') || orderInAddress(),
+  email: typedBefore('email'),
+  key: newKey(),
+})
 
 /** Links of receipts and order pages name the order. */
 function orderInAddress(): string {
@@ -189,12 +196,10 @@ function StatementCard({ statement, more }: { statement: Statement; more?: [stri
 
 function Arrived({ withdrawal }: { withdrawal: Withdrawal }) {
   const at = new Date(withdrawal.receivedAt)
-  const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'long' }).format(at)
+  const time = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'long' }).format(at)
   return (
     <>
-      <p class="lead">
-        {WORDS.doneLead} <span class="address">{withdrawal.email}</span>.
-      </p>
+      <p class="lead">{saying(WORDS.doneLead, { email: <span class="address">{withdrawal.email}</span> })}</p>
       <StatementCard
         statement={withdrawal}
         more={[

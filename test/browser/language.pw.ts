@@ -1,0 +1,143 @@
+import { type Browser, type Page } from '@playwright/test'
+import { ar } from '../../src/words/ar.ts'
+import { de } from '../../src/words/de.ts'
+import { fr } from '../../src/words/fr.ts'
+import { ja } from '../../src/words/ja.ts'
+import type { Catalogue } from '../../src/words/catalogues.ts'
+import { makeOrder, newEmail, payWith, expectPaid, statusOf } from './buyer.ts'
+import { BASE_URL, DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+
+const SLOW = { timeout: 20_000 }
+const choice = (page: Page) => page.locator('.language select')
+
+const buyerIn = async (browser: Browser, locale: string, size: keyof typeof SIZES = 'phone') =>
+  (await browser.newContext({ ...SIZES[size], locale, baseURL: BASE_URL })).newPage()
+
+/** The whole purchase on the hosted page, by the words of the language. */
+async function buy(page: Page, words: Catalogue): Promise<{ email: string; orderId: string }> {
+  const email = newEmail()
+  await page.goto(DEMO_URL)
+  await page.getByLabel(words.ui.email).fill(email)
+  await page.getByRole('button', { name: words.pay.toPayment }).click()
+  await page.locator('.pay-bar').waitFor()
+  const orderId = (await page.getByText(/^ord_[0-9a-z]{26}$/).first().textContent())! // oxfmt-ignore
+  await page.locator('.pay-bar button').click()
+  await expect(page.getByRole('link', { name: new RegExp(`^${words.ui.download} `) })).toHaveCount(3, SLOW)
+  return { email, orderId }
+}
+
+for (const [locale, words] of [
+  ['de-CH', de],
+  ['ja', ja],
+] as const)
+  test(`a browser in ${locale} buys in its language, and all of it is in that language`, async ({ browser }) => {
+    const page = await buyerIn(browser, locale)
+    const { email, orderId } = await buy(page, words)
+    await expect(page.locator('html')).toHaveAttribute('lang', locale.slice(0, 2))
+    await expect(page.getByRole('heading', { name: words.pay.paidYours })).toBeVisible()
+    expect((await statusOf(page, orderId, email)).status).toBe('paid')
+    await page.goto(`/order/?order=${orderId}`)
+    await expect(page.getByRole('heading', { name: words.order.paid })).toBeVisible()
+    await expect(page.getByText(words.order.paidWith)).toBeVisible()
+    await page.context().close()
+  })
+
+test('Arabic runs from right to left, fits the smallest phone, and everybody can use it', async ({ browser }) => {
+  const page = await buyerIn(browser, 'ar')
+  await page.setViewportSize({ width: 320, height: 640 })
+  const look = async (what: string) => {
+    await expect(page.locator('html')).toHaveAttribute('dir', 'rtl')
+    await expectFits(page, what)
+    await expectAccessible(page, what)
+  }
+  await page.goto(DEMO_URL)
+  await look('the first step')
+  const { email, orderId } = await buy(page, ar)
+  await look('paid')
+  for (const address of [`/order/?order=${orderId}`, '/charge/', '/library/', '/withdraw/', '/order/']) {
+    await page.goto(address)
+    await page.locator('#app h1').waitFor()
+    await look(address)
+  }
+  // What is not Arabic stays in its own direction.
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByText(email)).toBeVisible()
+  await page.context().close()
+})
+
+test('a buyer chooses a language: the typed e-mail stays, and the next page and the next visit know it', async ({
+  page,
+}) => {
+  const email = newEmail()
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(email)
+  await choice(page).selectOption('fr')
+  await expect(page.getByRole('button', { name: fr.pay.toPayment })).toBeVisible()
+  await expect(page.getByLabel(fr.ui.email)).toHaveValue(email)
+  await expect(choice(page)).toHaveAccessibleName(fr.ui.language)
+  await page.goto('/charge/')
+  await expect(page.getByRole('heading', { name: fr.charge.title })).toBeVisible()
+  await page.getByLabel(fr.charge.text).fill('TILL* QUIET')
+  await page.getByLabel(fr.charge.amount).fill('4,99')
+  await choice(page).selectOption('de')
+  await expect(page.getByLabel(de.charge.text)).toHaveValue('TILL* QUIET')
+  await expect(page.getByLabel(de.charge.amount)).toHaveValue('4,99')
+  await page.goto(DEMO_URL)
+  await expect(page.getByRole('button', { name: de.pay.toPayment })).toBeVisible()
+  await choice(page).selectOption('en')
+  await expect(page.getByRole('button', { name: 'Continue to payment' })).toBeVisible()
+})
+
+test('a language that is chosen in the middle of a payment keeps the order', async ({ page }) => {
+  const { email, orderId } = await makeOrder(page)
+  await choice(page).selectOption('de')
+  await expect(page.getByRole('heading', { name: de.pay.howToPay })).toBeVisible()
+  await expect(page.getByText(orderId).first()).toBeVisible()
+  await choice(page).selectOption('en')
+  await payWith(page)
+  await expectPaid(page)
+  expect((await statusOf(page, orderId, email)).status).toBe('paid')
+})
+
+test('a refusal of the service is said in the buyer’s language', async ({ browser }) => {
+  const page = await buyerIn(browser, 'de')
+  await page.route('**/api/checkout', (route) =>
+    route.fulfill({ status: 409, json: { code: 'shop_not_open', detail: 'This shop is not open.' } }),
+  )
+  await page.goto(DEMO_URL)
+  await page.getByLabel(de.ui.email).fill(newEmail())
+  await page.getByRole('button', { name: de.pay.toPayment }).click()
+  await expect(page.getByRole('alert')).toContainText(de.ui.shopNotOpen)
+  await page.context().close()
+})
+
+/** Texts half as long again, as German or Finnish would be, with marks at both ends that show a text that is cut off. */
+test('with texts half as long again nothing is wider than a phone, and nothing is cut off', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  const more = (length: number) => 'ẽẽẽẽẽẽẽ '.repeat(Math.ceil(length / 8)).slice(0, length)
+  const lengthen = (text: string) => `⟦${text} ${more(Math.ceil(text.replace(/\{\w+\}/g, '').length / 2))}⟧`
+  await page.route(/\/(pay|order|charge|library|withdraw)\/(\?|$)/, async (route) => {
+    const response = await route.fetch()
+    const html = await response.text()
+    const body = html.replace(/(id="till-words"[^>]*>)(.*?)(<\/script>)/s, (_, start: string, json: string, end: string) => {
+      const words = JSON.parse(json, (_key, value: unknown) => (typeof value === 'string' ? lengthen(value) : value))
+      return `${start}${JSON.stringify(words).replaceAll('<', '\\u003c')}${end}`
+    }) // oxfmt-ignore
+    await route.fulfill({ response, body })
+  })
+  await page.goto(DEMO_URL)
+  await expect(page.locator('form button[type=submit]')).toHaveText(/^⟦.*⟧$/)
+  await expectFits(page, 'the first step')
+  await page.locator('#email').fill(newEmail())
+  await page.locator('form button[type=submit]').click()
+  await page.locator('.pay-bar').waitFor()
+  await expectFits(page, 'the payment')
+  await page.locator('.pay-bar button').click()
+  await expect(page.locator('a[download], a[href*="/api/download"]').first()).toBeVisible(SLOW)
+  await expectFits(page, 'paid')
+  for (const address of ['/order/', '/charge/', '/library/', '/withdraw/']) {
+    await page.goto(address)
+    await page.locator('#app h1').waitFor()
+    await expectFits(page, address)
+  }
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { LOCALES } from '../../src/kit/locales.ts'
+import { type Catalogue, catalogueOf } from '../../src/words/catalogues.ts'
+import { en } from '../../src/words/en.ts'
+import { inLanguage, wordsScript } from '../../src/words/in-html.ts'
+import { say } from '../../src/words/say.ts'
+
+type Texts = Record<string, Record<string, string | Record<string, string>>>
+
+const placesIn = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g))].sort()
+/** The texts of a catalogue with their names. A plural has one for each of its forms. */
+const textsOf = (catalogue: Catalogue): [name: string, text: string][] =>
+  Object.entries(catalogue as Texts).flatMap(([part, words]) =>
+    Object.entries(words).flatMap(([name, text]): [string, string][] =>
+      typeof text === 'string'
+        ? [[`${part}.${name}`, text]]
+        : Object.entries(text).map(([form, one]) => [`${part}.${name}.${form}`, one]),
+    ),
+  )
+
+test('each language says everything, with the same values in it as in English', async () => {
+  for (const locale of LOCALES) {
+    const texts = textsOf(await catalogueOf(locale))
+    assert.ok(texts.length > 150)
+    for (const [name, text] of texts) {
+      const [part = '', word = ''] = name.split('.')
+      const english = (en as Texts)[part]![word]!
+      assert.equal(text, text.trim(), `${locale} ${name}`)
+      assert.notEqual(text, '', `${locale} ${name}`)
+      assert.deepEqual(
+        placesIn(text),
+        placesIn(typeof english === 'string' ? english : english.other!),
+        `${locale} ${name}`,
+      )
+    }
+  }
+})
+
+test('no language has kept an English sentence', async () => {
+  const english = new Set(textsOf(en).flatMap(([, text]) => (/\w \w/.test(text) ? [text] : [])))
+  // names of products
+  for (const name of ['Apple Pay', 'Google Pay']) english.delete(name)
+  for (const locale of LOCALES.filter((one) => one !== 'en'))
+    for (const [name, text] of textsOf(await catalogueOf(locale)))
+      assert.ok(!english.has(text), `${locale} ${name}: ${text}`)
+})
+
+test('a plural has all the forms that its language needs', async () => {
+  for (const locale of LOCALES) {
+    const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions()
+    for (const [part, words] of Object.entries((await catalogueOf(locale)) as Texts))
+      for (const [name, text] of Object.entries(words))
+        if (typeof text !== 'string')
+          assert.deepEqual(Object.keys(text).sort(), pluralCategories.toSorted(), `${locale} ${part}.${name}`)
+  }
+})
+
+test('a built page changes its language: its texts, its direction, and nothing in its scripts', async () => {
+  const built = readFileSync(path.resolve(import.meta.dirname, '../../dist/pay/index.html'), 'utf8')
+  const arabic = inLanguage(built, 'ar', await catalogueOf('ar'))
+  assert.match(arabic, /^<!doctype html>\s*<html lang="ar" dir="rtl">/)
+  const words = JSON.parse(/id="till-words"[^>]*>(.*?)<\/script>/s.exec(arabic)![1]!) as Pick<Catalogue, 'ui' | 'pay'>
+  assert.deepEqual(Object.keys(words), ['ui', 'pay'])
+  assert.equal(words.pay.toPayment, (await catalogueOf('ar')).pay.toPayment)
+  const scriptOf = (html: string) => /<script type="module">(.*?)<\/script>/s.exec(html)![1]
+  assert.equal(scriptOf(arabic), scriptOf(built))
+  assert.doesNotMatch(arabic.replace(scriptOf(arabic)!, ''), /switch on JavaScript|Continue to payment/)
+})
+
+test('each page is sent the parts that its modules read, and no other', () => {
+  const web = path.resolve(import.meta.dirname, '../../web')
+  const read = (file: string) => readFileSync(path.join(web, file), 'utf8')
+  for (const page of ['pay', 'order', 'charge', 'withdraw', 'library', 'sign-in', 'account', 'shop', 'operator']) {
+    const html = read(`${page}/index.html`)
+    const seen = new Set<string>()
+    const parts = new Set<string>()
+    for (const queue = [`${page}/main.tsx`]; queue.length > 0;) {
+      const file = queue.pop()!
+      if (seen.has(file)) continue
+      seen.add(file)
+      const text = read(file)
+      for (const [, part] of text.matchAll(/\bwordsOf\('(\w+)'\)/g)) parts.add(part!)
+      for (const [, name] of text.matchAll(/(?:from |import\()'(\.[^']+\.tsx?)'/g)) {
+        const next = path.join(path.dirname(file), name!)
+        if (!next.startsWith('..')) queue.push(next)
+      }
+    }
+    assert.ok(seen.size > 10, page)
+    const sent = /<!--words:([\w ]+)-->/.exec(html)?.[1]?.split(' ') ?? []
+    assert.deepEqual(sent.toSorted(), [...parts].sort(), page)
+  }
+})
+
+test('a text ends no script and no element of the page', () => {
+  const hostile = { ...en, pay: { ...en.pay, title: '</script><b>&' } }
+  assert.doesNotMatch(wordsScript('pay', hostile).replace(/<\/script>$/, ''), /<\/script|<b>/)
+  const html = inLanguage('<html lang="en"><title data-w="pay.title">Checkout</title>', 'de', hostile)
+  assert.equal(html, '<html lang="de"><title data-w="pay.title">&lt;/script&gt;&lt;b&gt;&amp;</title>')
+  assert.throws(() => inLanguage('<p data-w="pay.nothing">x</p>', 'de', en), /pay\.nothing/)
+})
+
+test('values stand where the text wants them, and are not read as texts themselves', () => {
+  assert.equal(say('{a} and {b}', { a: '{b}', b: '$&' }), '{b} and $&')
+  assert.equal(say('{unknown} stays', {}), '{unknown} stays')
+})

@@ -1,0 +1,44 @@
+import { render } from 'preact'
+import { LOCALES } from '../../src/kit/locales.ts'
+import { wordsOf } from './language.ts'
+import { readTab, writeTab } from './tab-storage.ts'
+
+/** What the buyer had typed before they chose this language, by the ids of the fields. */
+const PLACE = 'till:typed'
+const typed = readTab<Record<string, string>>(PLACE) ?? {}
+writeTab(PLACE, undefined)
+
+export const typedBefore = (field: string): string => typed[field] ?? ''
+
+/** On the pages with our own footer. */
+export const showLanguageChoice = (): void => render(<LanguageChoice />, document.getElementById('language')!)
+
+/** Shows the page in another language. The service remembers the choice. */
+export function LanguageChoice() {
+  const choose = (locale: string) => {
+    const fields = [
+      ...document.querySelectorAll<HTMLInputElement>('#app input:is([type="text"], [type="email"], [type="date"])'),
+    ]
+    writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
+    const address = new URL(location.href)
+    address.searchParams.set('locale', locale)
+    // Only the part behind the "#" differs from time to time, and an address that differs only there loads nothing.
+    if (address.href === location.href) location.reload()
+    else location.replace(address)
+  }
+  return (
+    <label class="language">
+      <span class="unseen">{wordsOf('ui').language}</span>
+      <select value={document.documentElement.lang} onChange={(event) => choose(event.currentTarget.value)}>
+        {LOCALES.map((locale) => (
+          <option key={locale} value={locale} lang={locale}>
+            {nameOf(locale)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Each language has its own name for itself. */
+const nameOf = (locale: string): string => new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale

@@ -1,0 +1,45 @@
+import type { ComponentChild } from 'preact'
+import type { Catalogue, Plural } from '../../src/words/catalogues.ts'
+import { say } from '../../src/words/say.ts'
+
+export { say }
+
+/** The texts of the page in its language. The service writes the parts that a page names in `<!--words:…-->`. */
+const sent = JSON.parse(document.getElementById('till-words')!.textContent) as Partial<Catalogue>
+
+/** One part of the texts. The page must have named it. */
+export const wordsOf = <Part extends keyof Catalogue>(part: Part): Catalogue[Part] => sent[part]!
+
+/** The language of the page, in the reader's own variety: a Swiss who reads German has Swiss numbers and dates. */
+export const LOCALE = ownVariety(document.documentElement.lang) ?? document.documentElement.lang
+
+/** A text with elements in their places. */
+export const saying = (text: string, values: Record<string, ComponentChild>): ComponentChild[] =>
+  // Between the texts stand the names of the places.
+  text.split(/\{(\w+)\}/).map((part, at) => (at % 2 === 1 ? values[part] : part))
+
+/** The words for a number of things: `saySome(words.files, 3, {})` is "3 files". */
+export function saySome(forms: Plural, count: number, values: Record<string, string>): string {
+  const form = forms[new Intl.PluralRules(LOCALE).select(count)] ?? forms.other
+  return say(form, { ...values, count: new Intl.NumberFormat(LOCALE).format(count) })
+}
+
+/** A time to wait in words, such as "in 20 seconds". */
+export function inAWhile(seconds: number | undefined): string {
+  if (!seconds || seconds <= 3) return wordsOf('ui').inAMoment
+  const format = new Intl.RelativeTimeFormat(LOCALE)
+  if (seconds < 90) return format.format(seconds, 'second')
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 90 ? format.format(minutes, 'minute') : format.format(Math.ceil(minutes / 60), 'hour')
+}
+
+/** Browsers on bare systems report languages that do not exist ("en-US@posix"), and Intl throws on those. */
+function ownVariety(language: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales([...navigator.languages]).find(
+      (name) => name.split('-')[0] === language.split('-')[0],
+    )
+  } catch {
+    return undefined
+  }
+}
