@@ -303,6 +303,8 @@ export interface NewOrder {
       | 'ar'
       | 'he'
   }[]
+  /** The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English. */
+  locale?: string
   /** Your own id of the purchase, such as a cart or a user. Only the seller sees it. */
   clientReferenceId?: string
   /** Up to 20 texts of your own, 4 kB in all. Only the seller sees them. */

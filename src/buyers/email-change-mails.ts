@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import type { Locale } from '../kit/locales.ts'
 import { DropJob, type Jobs, type QueueOptions } from '../kit/jobs.ts'
 import { type Lines, renderMail, unlinked } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { recordBounce } from '../orders/receipts.ts'
-import { dateTime } from '../orders/mails/mail-data.ts'
+import { type Reading, layoutIn, readingOf } from '../words/mail-language.ts'
+import { say, sentences, timeText } from '../words/say.ts'
 import { CONSENT, codeOf, codeQueue } from './email-changes.ts'
 import { startCoolingOff, moveTime, moveSigner, moveToken } from './order-moves.ts'
 
@@ -12,7 +14,7 @@ export interface EmailChangeMails {
   db: Db
   mailer: Mailer
   secrets: readonly string[]
-  orderUrl: (orderId: string) => string
+  orderUrl: (orderId: string, locale?: Locale) => string
 }
 
 /** The tries last as long as a change waits for its confirmation. */
@@ -34,6 +36,7 @@ interface Change {
   /** Money was paid for the order. */
   isPaidFor: boolean
   supportEmail: string
+  locale: string | null
 }
 
 /**
@@ -46,19 +49,20 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
   const send = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Change>`
       select c.order_id as "orderId", c.email, o.product_name as "productName", s.name as seller,
-        s.trusted_at is not null as "isTrusted", o.amount_minor > 0 as "isPaidFor", coalesce(s.support_email, s.email) as "supportEmail"
+        s.trusted_at is not null as "isTrusted", o.amount_minor > 0 as "isPaidFor", coalesce(s.support_email, s.email) as "supportEmail", o.locale
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.expires_at > now()`.execute(db)
     const change = rows[0]
     // the change has ended, or a newer one has replaced it
     if (!change) return
     const guarded = withGuardedNames(change)
-    const lines = linesOf(guarded, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
+    const reading = await readingOf(change.locale)
+    const lines = linesOf(guarded, codeOf(secret, id), `${orderUrl(change.orderId, reading.locale)}#email`, reading)
     try {
       await mailer(jobId, {
         to: change.email,
         subject: lines.subject,
-        ...renderMail(lines),
+        ...renderMail({ ...lines, language: layoutIn(reading) }),
         ...((change.isTrusted || change.isPaidFor) && {
           replyTo: { name: guarded.seller, address: guarded.supportEmail },
         }),
@@ -72,17 +76,22 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
   const sendQuestion = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Move>`
       select c.order_id as "orderId", c.old_email as email, ${moveTime} as "movesAt", o.product_name as "productName",
-        s.trusted_at is not null as "isTrusted"
+        s.trusted_at is not null as "isTrusted", o.locale
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.confirmed_at is not null and c.expires_at > now()`.execute(db)
     const move = rows[0]
     // the order has moved or stays, or a newer change has replaced this one
     if (!move) return
-    const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, move.orderId, move.email)}`
+    const reading = await readingOf(move.locale)
+    const url = `${orderUrl(move.orderId, reading.locale)}#keep=${moveToken(signer, move.orderId, move.email)}`
     const productName = move.isTrusted ? move.productName : unlinked(move.productName)
-    const lines = movingLines({ ...move, productName }, CONSENT.codeOf(secret, id), url)
+    const lines = movingLines({ ...move, productName }, CONSENT.codeOf(secret, id), url, reading)
     try {
-      await mailer(jobId, { to: move.email, subject: lines.subject, ...renderMail(lines) })
+      await mailer(jobId, {
+        to: move.email,
+        subject: lines.subject,
+        ...renderMail({ ...lines, language: layoutIn(reading) }),
+      })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
       // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, its reader could not
@@ -122,38 +131,48 @@ interface Move {
   movesAt: Date | null
   productName: string
   isTrusted: boolean
+  locale: string | null
 }
 
 // This mail does not name the new address, because a stranger may read it. It does not name the seller either: a thief with the seller's
 // session could choose a name for which a mail server refuses the mail. The product's name is the one pinned in the order.
-const movingLines = ({ orderId, productName, movesAt }: Move, digits: string, url: string): Lines => ({
-  subject: 'Does your order stay at this address?',
-  title: 'Somebody says that this order belongs to another address.',
-  text: `The seller was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
-  code: digits,
-  button: { label: 'Keep my order', url },
-  facts: [
-    ['Product', productName],
-    ['Order', orderId],
-  ],
-  note: 'You did not buy this? Then there is nothing to do.',
-})
+function movingLines(
+  { orderId, productName, movesAt }: Move,
+  code: string,
+  url: string,
+  { locale, words: { mail, ui } }: Reading,
+): Lines {
+  const when = movesAt ? say(mail.staysUntil, { time: timeText(movesAt, locale) }) : mail.staysConsent
+  return {
+    subject: mail.stays,
+    title: mail.staysTitle,
+    text: sentences([mail.staysTold, when, mail.staysText]),
+    code,
+    button: { label: mail.staysButton, url },
+    facts: [
+      [mail.product, productName],
+      [ui.orderNumber, orderId],
+    ],
+    note: mail.staysNote,
+  }
+}
 
 const linesOf = (
   { orderId, email, productName, seller, supportEmail }: Change,
-  digits: string,
+  code: string,
   url: string,
+  { words: { mail, ui } }: Reading,
 ): Lines => ({
-  subject: `${digits} is your code to confirm your address`,
-  title: 'Is this the right address for your order?',
-  text: `${seller} was told that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
-  code: digits,
-  button: { label: 'Confirm my address', url },
+  subject: say(mail.confirmCode, { code }),
+  title: mail.confirmTitle,
+  text: say(mail.confirmText, { seller, email }),
+  code,
+  button: { label: mail.confirmButton, url },
   facts: [
-    ['Product', productName],
-    ['Order', orderId],
-    ['Seller', seller],
-    ['Questions to', supportEmail],
+    [mail.product, productName],
+    [ui.orderNumber, orderId],
+    [mail.seller, seller],
+    [mail.questionsTo, supportEmail],
   ],
-  note: 'You bought nothing like this? Then somebody has named your address by mistake: do nothing, and do not pass the code on.',
+  note: mail.confirmNote,
 })

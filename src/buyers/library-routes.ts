@@ -5,6 +5,7 @@ import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
+import { localeOf } from '../kit/locales.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing } from '../kit/schema.ts'
@@ -101,6 +102,7 @@ function requestLibraryCodeRoute(server: Server, { sendCode, browser }: LibraryR
         browserHash,
         previousBrowserHash: browser.codeHolder(request),
         network: browser.networkOf(request),
+        locale: localeOf(request.headers['accept-language']),
       })
       keep(reply)
       return reply.code(202).send({ resendAfter: resendAfterSeconds })

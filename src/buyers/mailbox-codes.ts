@@ -11,7 +11,10 @@ const COUNTER = 'mailbox_code'
 /** The page that a buyer's code opens. */
 export type Purpose = 'charge' | 'library'
 
-export type NewMailboxCode = Pick<NewCode<Purpose>, 'email' | 'purpose' | 'browserHash' | 'previousBrowserHash'> & {
+export type NewMailboxCode = Pick<
+  NewCode<Purpose>,
+  'email' | 'purpose' | 'locale' | 'browserHash' | 'previousBrowserHash'
+> & {
   network: string
 }
 

@@ -2,6 +2,7 @@ import type { CodeLimits } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
+import { localeOf } from '../kit/locales.ts'
 import { refusing } from '../kit/schema.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type FoundOrder, findCharges } from './charges.ts'
@@ -49,6 +50,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
         browserHash,
         previousBrowserHash: browser.codeHolder(request),
         network: browser.networkOf(request),
+        locale: localeOf(request.headers['accept-language']),
       })
       keep(reply)
       return reply.code(202).send({ resendAfter: resendAfterSeconds })

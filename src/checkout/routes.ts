@@ -14,7 +14,7 @@ import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
-import { localeOf } from '../kit/locales.ts'
+import { localeOf, localeOfTag } from '../kit/locales.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
@@ -158,7 +158,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const { productId, chosenAmount, discountCode, consents } = request.body
+      const { productId, chosenAmount, discountCode, consents, locale } = request.body
       const email = canonicalEmail(request.body.email)
       const order = await limitCodeGuesses(db, limits.discount, { request, code: discountCode }, () =>
         createOrder({
@@ -168,6 +168,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           discountCode,
           consents,
           integration: integrationOf(request.body),
+          locale: localeOfTag(locale ?? '') ?? localeOf(request.headers['accept-language']),
           idempotencyKey: request.headers['idempotency-key'],
           network: networkOf(request.ip),
         }),

@@ -85,6 +85,15 @@ export const Checkout = Type.Object({
         'What the buyer has agreed to, of `consents` of the product. Without one of them: 422 `consent_required`.',
     }),
   ),
+  locale: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$',
+      maxLength: 44,
+      description:
+        'The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English.',
+      examples: ['de'],
+    }),
+  ),
   ...IntegrationFields,
 })
 

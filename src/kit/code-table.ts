@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { CODE_SECONDS, type CodeKind, MOST_WRONG_TRIES, codeDigits } from './codes.ts'
 import type { Db, Tx } from './database.ts'
 import type { Jobs } from './jobs.ts'
+import type { Locale } from './locales.ts'
 import { sweepRows } from './sweep.ts'
 
 // The one-time codes that browsers wait for. Each mailbox and browser has its own code, so a stranger who types the address of
@@ -11,6 +12,8 @@ import { sweepRows } from './sweep.ts'
 export interface NewCode<Purpose extends string = string> {
   email: string
   purpose: Purpose
+  /** The language of the mail. By default English. */
+  locale?: Locale | undefined
   /** SHA-256 of the browser's new secret, and of the secret it replaces. The code of the replaced secret ends. */
   browserHash: Buffer
   previousBrowserHash?: Buffer | undefined
@@ -62,7 +65,7 @@ export async function saveCodes(
   await jobs.add(
     tx,
     codeQueue(secret),
-    mailed.map(({ id }) => ({ data: { id } })),
+    mailed.map(({ id, locale }) => ({ data: { id, ...(locale && { locale }) } })),
   )
   return made.map(({ id }) => ids.has(id))
 }

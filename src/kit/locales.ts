@@ -19,6 +19,9 @@ export const LOCALES = [
 ] as const
 export type Locale = (typeof LOCALES)[number]
 
+const RIGHT_TO_LEFT: ReadonlySet<Locale> = new Set(['ar', 'he'])
+export const isRightToLeft = (locale: Locale): boolean => RIGHT_TO_LEFT.has(locale)
+
 const MOST_RANGES = 50
 /** Tags that browsers send, and that do not begin like ours. */
 const OTHER_NAMES: Record<string, Locale> = { pt: 'pt-BR', zh: 'zh-Hans', iw: 'he', in: 'id' }

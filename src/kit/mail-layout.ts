@@ -1,3 +1,5 @@
+import { type Locale, isRightToLeft } from './locales.ts'
+
 /** The content of a mail, before its layout. */
 export interface Lines {
   subject: string
@@ -17,13 +19,20 @@ export interface Lines {
   note?: string
   /** A link in the small print. */
   link?: { label: string; url: string }
+  /** By default English. `buttonFails` is the sentence for mail programs that do not show the button, with `{url}` in it. */
+  language?: { locale: Locale; buttonFails: string }
 }
+
+const ENGLISH: NonNullable<Lines['language']> = { locale: 'en', buttonFails: 'The button not working? Open {url}' }
 
 const OWN_COLOURS = { ground: '#1f5f4a', text: '#ffffff' }
 
 /** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the logo and the picture. */
 export function renderMail(lines: Lines): { text: string; html: string } {
   const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, note, link } = lines
+  const { locale, buttonFails } = lines.language ?? ENGLISH
+  const direction = isRightToLeft(locale) ? 'rtl' : 'ltr'
+  const gap = direction === 'rtl' ? '4px 0 4px 16px' : '4px 16px 4px 0'
   const width = Math.max(...facts.map(([label]) => label.length))
   const plain = [
     [title, '', text],
@@ -35,7 +44,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
   ]
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td style="padding:${gap};color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   const parts = [
     logo &&
@@ -54,12 +63,12 @@ export function renderMail(lines: Lines): { text: string; html: string } {
     link &&
       `<p style="margin:24px 0 0;font-size:13px"><a href="${escapeHtml(link.url)}" style="color:#6b6f76">${escapeHtml(link.label)}</a></p>`,
     button &&
-      `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">The button not working? Open ${escapeHtml(button.url)}</p>`,
+      `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">${escapeHtml(buttonFails.replace('{url}', () => button.url))}</p>`,
   ]
   const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"><title>${escapeHtml(title)}</title></head>
+<html lang="${locale}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;color:#1b1d21;background:#ffffff">
-<div style="max-width:560px;margin:0 auto">
+<div dir="${direction}" style="max-width:560px;margin:0 auto">
 ${parts.filter(Boolean).join('\n')}
 </div></body></html>`
   return { text: `${plain.flatMap((part) => (part ? [part.join('\n')] : [])).join('\n\n')}\n`, html }

@@ -11,7 +11,7 @@ import { type AccountRule, pinnedAccount } from './connected-account.ts'
 import { asksConsent } from '../sellers/brand.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
-import { type CreatedOrder, type NewOrder, type OrderRow, integrationColumn } from './new-order.ts'
+import { type CreatedOrder, type NewOrder, type OrderRow, moreColumn } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
 export interface OrderSettings extends AccountRule {
@@ -116,14 +116,14 @@ async function insertOrders(
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
       expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url,
-      connected_account)
+      connected_account, locale)
     select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor), ${line},
       now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash,
-      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl', ${account}
+      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl', ${account}, i.more->>'locale'
     from unnest(
       ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[],
-      ${integrationColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
+      ${moreColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
     join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
     where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
       and not exists (select from sellers s where s.id = p.seller_id and ${asksConsent})

@@ -7,17 +7,20 @@ import { renderMail } from '../kit/mail-layout.ts'
 import { consentsOfOrder } from './consents/consents.ts'
 import { isBoughtFile } from './bought-files.ts'
 import { isFullRefundPending } from './returned-money.ts'
-import { BUYER_MAILS } from './mails/buyer.ts'
+import { BUYER_MAILS, buyerMail } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
 import { recordBounce, clearBounce } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
 import { inOrder } from '../products/find.ts'
 import { mailColours } from '../sellers/accent.ts'
+import { inLocale } from './urls.ts'
+import type { Locale } from '../kit/locales.ts'
+import { layoutIn, readingOf } from '../words/mail-language.ts'
 
 export interface MailUrls {
   appUrl: string
   /** The page of an order, for the buyer with this address. */
-  receiptUrl: (orderId: string, email: string) => string
+  receiptUrl: (orderId: string, email: string, locale?: Locale) => string
   pictureUrl: (imageId: string) => string
   logoUrl: (logoId: string) => string
 }
@@ -36,7 +39,7 @@ export async function sendMails(
   await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
     const order = await read({ orderId, fileId: data.fileId })
     if (!order) throw new DropJob('there is no such order')
-    const mail = mailFor(data, order, urls)
+    const mail = await mailFor(data, order, urls)
     const isReceipt = data.kind === 'receipt'
     try {
       await mailer(jobId, mail)
@@ -62,7 +65,7 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
           coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
           o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-          o.rail, s.brand, ${consentsOfOrder} as consents, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+          o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
           bought.names as "fileNames", bought.count as "fileCount",
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
           f.name as "fileName", w.reason as "withdrawnReason"
@@ -88,14 +91,21 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
 }
 
 /** The mail to the buyer or the seller, as text and as HTML. */
-function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, pictureUrl, logoUrl }: MailUrls): Mail {
+async function mailFor(
+  data: MailData,
+  order: MailOrder,
+  { appUrl, receiptUrl, pictureUrl, logoUrl }: MailUrls,
+): Promise<Mail> {
   const { kind } = data
   if (!isForBuyer(kind)) {
     const lines = SELLER_MAILS[kind](order, data)
     return { to: order.sellerEmail, subject: lines.subject, ...renderMail(lines) }
   }
   const shown = withGuardedNames(order)
-  const { button: label, facts, ...lines } = BUYER_MAILS[kind](shown, data)
+  const reading = await readingOf(order.locale)
+  const { mail, ui } = reading.words
+  const { locale } = reading
+  const { button: label, facts, ...lines } = buyerMail(kind, shown, data, reading)
   const picture =
     kind === 'receipt' && shown.imageId !== null
       ? { picture: { url: pictureUrl(shown.imageId), alt: shown.productName } }
@@ -112,23 +122,27 @@ function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, picture
   const support = answers ? order.supportEmail : shown.supportEmail
   const to = data.to ?? order.email
   // on that page the browser that made the order continues it, and any other browser makes a new one
-  const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
-  const mail = renderMail({
+  const url =
+    kind === 'payment_failed'
+      ? `${appUrl}/pay/?product=${order.productId}${inLocale(locale)}`
+      : receiptUrl(order.id, to, locale)
+  const rendered = renderMail({
     ...lines,
     ...(namesSeller && brand),
     ...picture,
-    facts: namesSeller ? [...facts, ['Seller', shown.seller], ['Questions to', support]] : facts,
+    facts: namesSeller ? [...facts, [mail.seller, shown.seller], [mail.questionsTo, support]] : facts,
     button: { label, url },
+    language: layoutIn(reading),
     // a buyer who has paid for something has a contract
     ...(order.paidAt &&
       order.amountMinor > 0 && {
-        link: { label: 'Withdraw from contract here', url: `${appUrl}/withdraw/?order=${order.id}` },
+        link: { label: ui.withdraw, url: `${appUrl}/withdraw/?order=${order.id}${inLocale(locale)}` },
       }),
   })
   return {
     to,
     subject: lines.subject,
-    ...mail,
+    ...rendered,
     ...(answers && namesSeller && { replyTo: { name: shown.seller, address: support } }),
   }
 }

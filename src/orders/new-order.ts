@@ -1,6 +1,7 @@
 import type { Integration } from './integration.ts'
 import type { GivenConsent } from './consents/consents.ts'
 import type { State } from './states.ts'
+import type { Locale } from '../kit/locales.ts'
 
 export interface NewOrder {
   productId: string
@@ -16,6 +17,8 @@ export interface NewOrder {
   consents?: readonly GivenConsent[] | undefined
   /** What the seller's own site or program adds, from `integrationOf`. */
   integration?: Integration | undefined
+  /** The buyer's language, for the mails. A repeat of the request may have another one. */
+  locale?: Locale | undefined
   /** The buyer's network, in the form in which limits count networks. */
   network?: string | undefined
 }
@@ -43,6 +46,10 @@ export interface OrderRow extends NewOrder {
   requestHash: Buffer | null
 }
 
-/** The column of what sites and programs add. Nearly all orders have nothing there, and one column of nulls costs nothing to send. */
-export const integrationColumn = (rows: readonly OrderRow[]): (string | null)[] =>
-  rows.map(({ integration }) => (integration ? JSON.stringify(integration) : null))
+/** What few orders have: the additions of sites and programs, and a language other than English. One column of nulls costs nothing to send. */
+export const moreColumn = (rows: readonly OrderRow[]): (string | null)[] =>
+  rows.map(({ integration, locale }) =>
+    integration || (locale && locale !== 'en')
+      ? JSON.stringify({ ...integration, ...(locale !== 'en' && { locale }) })
+      : null,
+  )

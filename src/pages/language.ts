@@ -18,7 +18,8 @@ export function languageChooser(appUrl: string): LanguageOf {
     const asked = typeof locale === 'string' ? localeOfTag(locale) : undefined
     if (asked) addCookie(reply, { name, value: asked, ...common, sameSite: 'lax', maxAge: YEAR_SECONDS })
     const chosen = asked ?? localeOfTag(cookiesOf(request)[name] ?? '') ?? localeOf(request.headers['accept-language'])
-    reply.header('content-language', chosen).header('vary', 'accept-language, cookie')
+    const vary = [reply.getHeader('vary'), 'accept-language, cookie'].filter(Boolean).join(', ')
+    reply.header('content-language', chosen).header('vary', vary)
     return chosen
   }
 }

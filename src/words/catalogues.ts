@@ -1,8 +1,6 @@
 import type { Locale } from '../kit/locales.ts'
 import { en } from './en.ts'
-
-/** The words for a number of things, by the plural forms of the language (CLDR). Every language has `other`. */
-export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
+import type { Plural } from './say.ts'
 
 type Words<Part> = { [Name in keyof Part]: Part[Name] extends string ? string : Plural }
 /** All texts in one language. */

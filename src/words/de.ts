@@ -493,4 +493,133 @@ export const de: Catalogue = {
     sentBeforeText: 'Gehen Sie zurück und senden Sie sie noch einmal.',
     tooMany: 'Von hier kamen zu viele Erklärungen.',
   },
+  mail: {
+    named: '{subject}: {product}',
+    buttonFails: 'Die Schaltfläche funktioniert nicht? Öffnen Sie {url}',
+    product: 'Produkt',
+    file: 'Datei',
+    files: 'Dateien',
+    fileCount: { one: '{count} Datei', other: '{count} Dateien' },
+    moreFiles: { one: '{count} weitere', other: '{count} weitere' },
+    amount: 'Betrag',
+    youAgreed: 'Sie haben zugestimmt',
+    refundedNow: 'Jetzt erstattet',
+    refundedInAll: 'Insgesamt erstattet',
+    partOf: '{part} von {all}',
+    sentBack: 'Zurückgesendet',
+    received: 'Eingegangen',
+    seller: 'Anbieter',
+    questionsTo: 'Fragen an',
+    openFiles: 'Meine Dateien öffnen',
+    viewOrder: 'Meine Bestellung ansehen',
+    payAgain: 'Noch einmal bezahlen',
+    receipt: 'Ihr Beleg',
+    receiptFiles: 'Danke. Ihre Dateien sind bereit.',
+    receiptFree: 'Danke.',
+    receiptPaid: 'Danke für Ihre Zahlung.',
+    receiptLate: 'Ihre Zahlung kam an, nachdem die Bestellung abgelaufen war, und sie gilt trotzdem.',
+    bought: 'Sie haben {product} von {seller} gekauft.',
+    got: 'Sie haben {product} von {seller} erhalten.',
+    filesAtAnyTime:
+      'Der Link unten öffnet Ihre Dateien jederzeit. Er fragt nach der E-Mail-Adresse, mit der Sie bestellt haben.',
+    filesNotNow: 'Die Dateien lassen sich zurzeit nicht herunterladen: Die Seite Ihrer Bestellung sagt, warum.',
+    failed: 'Ihre Zahlung ist nicht durchgegangen',
+    failedTitle: 'Ihre Bank konnte die Zahlung nicht abschließen. Es wurde nichts abgebucht.',
+    failedText:
+      'Ihre Bank hatte begonnen, Ihre Zahlung für {product} zu bearbeiten, und lehnte sie dann ab. Wenn Sie es noch möchten, können Sie noch einmal bezahlen, auch auf anderem Weg. Haben Sie schon bezahlt, ist nichts zu tun.',
+    refund: 'Ihre Rückerstattung',
+    refundTitle: 'Ihre Rückerstattung ist unterwegs.',
+    refundText:
+      'Sie bekommen die vollen {all} zurück, die Sie an {seller} bezahlt haben. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Die Dateien dieser Bestellung sind nicht mehr verfügbar.',
+    refundPartTitle: 'Ein Teil des Preises ist auf dem Weg zu Ihnen zurück.',
+    refundPartText:
+      '{seller} hat {part} von den {all} erstattet, die Sie bezahlt haben. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt.',
+    keepFiles: 'Die Dateien behalten Sie.',
+    restBefore:
+      'Den Rest hatte Ihre Bank Ihnen schon gegeben, daher sind die Dateien dieser Bestellung nicht mehr verfügbar.',
+    refundFailed: 'Ihre Rückerstattung kam nicht an',
+    refundFailedTitle: 'Ihre Bank hat die Rückerstattung nicht angenommen.',
+    refundFailedText:
+      'Wir hatten Ihnen eine Rückerstattung von {amount} angekündigt. Ihre Bank hat sie an uns zurückgesendet, wie es bei einem geschlossenen Konto oder einer gesperrten Karte vorkommt. {seller} weiß es und findet einen anderen Weg: Bitte antworten Sie, wenn Sie eine Nachricht bekommen.',
+    twice: 'Eine zweite Zahlung wurde zurückgesendet',
+    twiceTitle: 'Sie haben einmal bezahlt. Die zweite Zahlung haben wir zurückgesendet.',
+    twiceText:
+      'Ihre Bank hat {product} zweimal abgebucht. Die zweite Zahlung wurde sofort zurückgesendet; es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Ihr Kauf bleibt unberührt.',
+    returned: 'Ihre Zahlung wurde zurückgesendet',
+    returnedText:
+      'Sie passte nicht zum Preis von {product}, daher hat {seller} sie zurückgesendet. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Sie können gern noch einmal bestellen.',
+    review: 'Wir prüfen Ihre Zahlung',
+    reviewTitle: 'Wir haben einen anderen Betrag als den Preis erhalten.',
+    reviewText:
+      'Für {product} sind {amount} eingegangen, der Preis ist {price}. {seller} prüft das und schreibt Ihnen. Ihr Geld ist sicher, und es wird nichts weiter abgebucht. Sie bekommen die Dateien, sobald das geklärt ist.',
+    disputed: 'Zu Ihrer Zahlung',
+    disputedTitle: 'Ihre Bank hat uns gesagt, dass Sie eine Zahlung bestreiten.',
+    disputedText:
+      'Solange Ihre Bank die Zahlung für {product} prüft, lassen sich die Dateien nicht herunterladen. Wollten Sie sie nicht bestreiten, sagen Sie es Ihrer Bank: Die Zeile auf Ihrem Kontoauszug lautet {line}.',
+    won: 'Ihre Dateien sind wieder da',
+    wonTitle: 'Ihre Bank hat den Streit beendet. Die Dateien gehören wieder Ihnen.',
+    wonText: 'Die Zahlung für {product} bleibt bestehen, und die Dateien lassen sich wieder herunterladen.',
+    lost: 'Ihre Zahlung wurde zurückgebucht',
+    lostTitle: 'Ihre Bank hat Ihnen das Geld zurückgegeben.',
+    lostPart: 'Ein Teil Ihrer Zahlung wurde zurückgebucht',
+    lostPartTitle: 'Ihre Bank hat Ihnen einen Teil des Geldes zurückgegeben.',
+    lostText: 'Der Streit um Ihre Zahlung für {product} ist beendet, und das Geld ist bei Ihrer Bank.',
+    lostFilesStay: 'Es ist ein Teil des Preises, daher behalten Sie die Dateien.',
+    lostFilesWait:
+      'Es ist ein Teil des Preises. Die Dateien bleiben gesperrt, bis Ihre Bank über den anderen Streit entschieden hat.',
+    lostFilesEnd: 'Die Dateien dieser Bestellung sind nicht mehr verfügbar.',
+    moved: 'Ihre Bestellung hat jetzt eine andere Adresse',
+    movedTitle: 'Diese Bestellung ist in ein anderes Postfach umgezogen.',
+    movedText:
+      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Leser der richtigen hat das bestätigt. Von jetzt an öffnen sich die Bestellung, ihr Beleg und ihre Dateien nur noch mit jener Adresse. Haben Sie gekauft und das nicht veranlasst? Dann schreiben Sie dem Anbieter: Ihr Beleg nennt die Adresse.',
+    recall: 'Eine Datei wurde zurückgerufen',
+    recallTitle: 'Bitte lesen Sie das, bevor Sie wieder eine Datei öffnen.',
+    recallText:
+      '{file} von {product}, bestellt bei {seller}, wurde zurückgerufen und lässt sich nicht mehr herunterladen. Der Grund: „{reason}“ Haben Sie eine Kopie, öffnen Sie sie nur, wenn der Grund das erlaubt.',
+    aFile: 'Eine Datei',
+    chargeCode: '{code} ist Ihr Code, um eine Abbuchung bei {host} nachzuschlagen',
+    chargeCodeTitle: 'Ihr Code, um eine Abbuchung nachzuschlagen',
+    chargeCodeText:
+      'Geben Sie ihn dort ein, wo Sie ihn angefordert haben, und Sie sehen, welche Ihrer Bestellungen es war. Er gilt einmal, zehn Minuten lang und nur in jenem Browser.',
+    libraryCode: '{code} ist Ihr Code, um Ihre Käufe bei {host} zu sehen',
+    libraryCodeTitle: 'Ihr Code, um Ihre Käufe zu sehen',
+    libraryCodeText:
+      'Geben Sie ihn dort ein, wo Sie ihn angefordert haben, und alles, was Sie mit dieser Adresse gekauft haben, öffnet sich dort für eine Stunde, mit den Dateien. Er gilt einmal, zehn Minuten lang und nur in jenem Browser.',
+    codeNote:
+      'Nicht von Ihnen angefordert? Dann hat jemand Ihre Adresse bei {host} eingegeben und sieht ohne diesen Code nichts von Ihnen: Geben Sie ihn an niemanden weiter. Kommen solche Mails öfter, sagen Sie es dem Betreiber von {host}.',
+    nothing: 'Mit dieser Adresse wurde bei {host} nichts gekauft',
+    nothingTitle: 'Es gibt keine Bestellung mit dieser Adresse',
+    nothingAsked: 'Jemand, vielleicht Sie, hat bei {host} nach einem Kauf mit dieser Adresse gefragt.',
+    nothingText:
+      'Mit dieser Adresse wurde dort nie etwas gekauft, daher gibt es auch keinen Code. Waren Sie es, dann versuchen Sie es bitte mit jeder anderen Adresse, die Sie verwenden.',
+    nothingNote:
+      'Sie waren es nicht? Dann hat jemand Ihre Adresse versehentlich eingegeben, und es ist nichts zu tun. Kommen solche Mails öfter, sagen Sie es dem Betreiber von {host}.',
+    confirmCode: '{code} ist Ihr Code, um Ihre Adresse zu bestätigen',
+    confirmTitle: 'Ist das die richtige Adresse für Ihre Bestellung?',
+    confirmText:
+      '{seller} wurde gesagt, dass die Adresse dieser Bestellung falsch geschrieben war und {email} lauten sollte. Haben Sie gekauft, dann öffnen Sie die Seite Ihrer Bestellung und geben Sie diesen Code ein: Die Bestellung, ihr Beleg und ihre Dateien kommen dann an diese Adresse. Er gilt 24 Stunden.',
+    confirmButton: 'Meine Adresse bestätigen',
+    confirmNote:
+      'Sie haben so etwas nicht gekauft? Dann hat jemand Ihre Adresse versehentlich genannt: Tun Sie nichts, und geben Sie den Code nicht weiter.',
+    stays: 'Bleibt Ihre Bestellung bei dieser Adresse?',
+    staysTitle: 'Jemand sagt, dass diese Bestellung zu einer anderen Adresse gehört.',
+    staysTold:
+      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Leser der anderen hat das bestätigt.',
+    staysUntil:
+      'Beide Adressen öffnen die Bestellung bis {time}; dann zieht sie um, und diese Adresse öffnet sie nicht mehr.',
+    staysConsent: 'Sie zieht nur um, wenn Sie zustimmen.',
+    staysText:
+      'Haben Sie gekauft? Dann behalten Sie die Bestellung mit der Schaltfläche unten: Es ändert sich nichts. War Ihre Adresse wirklich ein Versehen? Dann können Sie die Bestellung auf derselben Seite mit diesem Code sofort umziehen lassen.',
+    staysButton: 'Meine Bestellung behalten',
+    staysNote: 'Sie haben das nicht gekauft? Dann ist nichts zu tun.',
+    withdrawal: 'Ihr Widerruf ist eingegangen',
+    withdrawalTitle: 'Wir haben Ihre Widerrufserklärung erhalten.',
+    withdrawalText:
+      'Sie haben erklärt, dass Sie den unten genannten Vertrag widerrufen. Diese Mail sagt, dass Ihre Erklärung eingegangen ist, mit Inhalt und Zeit; bewahren Sie sie auf. Sie sagt nichts darüber, ob Sie ein Widerrufsrecht haben. Der Anbieter antwortet Ihnen.',
+    statement: 'Erklärung',
+    name: 'Name',
+    contract: 'Vertrag',
+    withdrawalNote:
+      'Sie haben das nicht erklärt? Dann hat jemand Ihre Adresse bei {host} eingegeben, und bei Ihnen hat sich dadurch nichts geändert.',
+  },
 }

@@ -487,4 +487,131 @@ export const en = {
     sentBeforeText: 'Go back, and send it once more.',
     tooMany: 'Too many statements came from here.',
   },
+  /** The mails to buyers. */
+  mail: {
+    named: '{subject}: {product}',
+    buttonFails: 'The button not working? Open {url}',
+    product: 'Product',
+    file: 'File',
+    files: 'Files',
+    fileCount: { one: '{count} file', other: '{count} files' },
+    moreFiles: { one: '{count} more', other: '{count} more' },
+    amount: 'Amount',
+    youAgreed: 'You agreed',
+    refundedNow: 'Refunded now',
+    refundedInAll: 'Refunded in all',
+    partOf: '{part} of {all}',
+    sentBack: 'Sent back',
+    received: 'Received',
+    seller: 'Seller',
+    questionsTo: 'Questions to',
+    openFiles: 'Open my files',
+    viewOrder: 'View my order',
+    payAgain: 'Pay again',
+    receipt: 'Your receipt',
+    receiptFiles: 'Thank you. Your files are ready.',
+    receiptFree: 'Thank you.',
+    receiptPaid: 'Thank you for your payment.',
+    receiptLate: 'Your payment arrived after the order had expired, and it still counts.',
+    bought: 'You bought {product} from {seller}.',
+    got: 'You got {product} from {seller}.',
+    filesAtAnyTime: 'The link below opens your files at any time. It asks for the e-mail address you ordered with.',
+    filesNotNow: 'Its files cannot be downloaded now: the page of your order says why.',
+    failed: 'Your payment did not go through',
+    failedTitle: 'Your bank could not complete the payment. Nothing was taken.',
+    failedText:
+      'Your bank began to process your payment for {product}, and then declined it. If you still want it, you can pay again, with another payment method too. If you have already paid, there is nothing to do.',
+    refund: 'Your refund',
+    refundTitle: 'Your refund is on its way.',
+    refundText:
+      'All of the {all} that you paid {seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.',
+    refundPartTitle: 'Part of the price is on its way back to you.',
+    refundPartText:
+      '{seller} has refunded {part} of the {all} that you paid. It can take your bank a few days to show it.',
+    keepFiles: 'You keep the files.',
+    restBefore: 'Your bank had given you the rest, so the files of this order are no longer available.',
+    refundFailed: 'Your refund did not arrive',
+    refundFailedTitle: 'Your bank did not take the refund.',
+    refundFailedText:
+      'We told you of a refund of {amount}. Your bank has sent it back to us, as happens with an account or a card that is closed. {seller} knows, and will find another way: please answer when they write to you.',
+    twice: 'A second payment was sent back',
+    twiceTitle: 'You paid once. We sent the second payment back.',
+    twiceText:
+      'Your bank charged you twice for {product}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.',
+    returned: 'Your payment was sent back',
+    returnedText:
+      'It did not match the price of {product}, so {seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.',
+    review: 'We’re reviewing your payment',
+    reviewTitle: 'We received another amount than the price.',
+    reviewText:
+      '{amount} arrived for {product}, which costs {price}. {seller} is reviewing it and will e-mail you. Your money is safe, and nothing more is taken. You get the files as soon as this is settled.',
+    disputed: 'About your payment',
+    disputedTitle: 'Your bank told us that you dispute a payment.',
+    disputedText:
+      'While your bank looks at the payment for {product}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads {line}.',
+    won: 'Your files are back',
+    wonTitle: 'Your bank has closed the dispute. The files are yours again.',
+    wonText: 'The payment for {product} stands, and its files can be downloaded again.',
+    lost: 'Your payment was reversed',
+    lostTitle: 'Your bank has given you the money back.',
+    lostPart: 'Part of your payment was reversed',
+    lostPartTitle: 'Your bank has given you part of the money back.',
+    lostText: 'The dispute about your payment for {product} is closed, and the money is with your bank.',
+    lostFilesStay: 'It is a part of the price, so you keep the files.',
+    lostFilesWait:
+      'It is a part of the price. The files stay on hold until your bank has decided about the other dispute.',
+    lostFilesEnd: 'The files of this order are no longer available.',
+    moved: 'Your order has another address now',
+    movedTitle: 'This order has moved to another mailbox.',
+    movedText:
+      'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. Did you buy it, and did you not ask for this? Then write to the seller: your receipt names the address.',
+    recall: 'A file was recalled',
+    recallTitle: 'Please read this before you open a file again.',
+    recallText:
+      '{file} of {product}, which you ordered from {seller}, was recalled and cannot be downloaded any more. This is why: “{reason}” If you have a copy, do not open it unless that says you may.',
+    aFile: 'A file',
+    chargeCode: '{code} is your code to look up a charge at {host}',
+    chargeCodeTitle: 'Your code to look up a charge',
+    chargeCodeText:
+      'Type it where you asked for it, and you see which of your orders it was. It works once, for ten minutes, and only in that browser.',
+    libraryCode: '{code} is your code to see what you bought at {host}',
+    libraryCodeTitle: 'Your code to see what you bought',
+    libraryCodeText:
+      'Type it where you asked for it, and all that you bought with this address opens there, with its files, for an hour. It works once, for ten minutes, and only in that browser.',
+    codeNote:
+      'You did not ask for it? Then somebody typed your address at {host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs {host}.',
+    nothing: 'Nothing was bought at {host} with this address',
+    nothingTitle: 'There is no order with this address',
+    nothingAsked: 'Somebody, perhaps you, asked at {host} about a purchase with this address.',
+    nothingText:
+      'With this address nothing was ever bought there, so there is no code either. If it was you: please try again with every other address you use.',
+    nothingNote:
+      'It was not you? Then somebody typed your address by mistake, and there is nothing to do. Should such mails keep coming, tell whoever runs {host}.',
+    confirmCode: '{code} is your code to confirm your address',
+    confirmTitle: 'Is this the right address for your order?',
+    confirmText:
+      '{seller} was told that the address of this order was mistyped, and that it should be {email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.',
+    confirmButton: 'Confirm my address',
+    confirmNote:
+      'You bought nothing like this? Then somebody has named your address by mistake: do nothing, and do not pass the code on.',
+    stays: 'Does your order stay at this address?',
+    staysTitle: 'Somebody says that this order belongs to another address.',
+    staysTold: 'The seller was told that this address was a mistake, and the reader of the other one has confirmed it.',
+    staysUntil:
+      'Both addresses open the order until {time}; then it moves, and this address does not open it any more.',
+    staysConsent: 'It moves only if you agree.',
+    staysText:
+      'Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.',
+    staysButton: 'Keep my order',
+    staysNote: 'You did not buy this? Then there is nothing to do.',
+    withdrawal: 'We received your withdrawal',
+    withdrawalTitle: 'We received your statement of withdrawal.',
+    withdrawalText:
+      'You stated that you withdraw from the contract below. This mail says that your statement arrived, with its content and time; keep it. It says nothing about whether you have a right to withdraw. The seller answers you.',
+    statement: 'Statement',
+    name: 'Name',
+    contract: 'Contract',
+    withdrawalNote:
+      'You did not make this statement? Then somebody typed your address at {host}, and nothing of yours has changed by it.',
+  },
 }

@@ -480,4 +480,131 @@ export const es: Catalogue = {
     sentBeforeText: 'Vuelva atrás y envíela otra vez.',
     tooMany: 'Llegaron demasiadas declaraciones desde aquí.',
   },
+  mail: {
+    named: '{subject}: {product}',
+    buttonFails: '¿No funciona el botón? Abra {url}',
+    product: 'Producto',
+    file: 'Archivo',
+    files: 'Archivos',
+    fileCount: { one: '{count} archivo', many: '{count} archivos', other: '{count} archivos' },
+    moreFiles: { one: '{count} más', many: '{count} más', other: '{count} más' },
+    amount: 'Importe',
+    youAgreed: 'Usted aceptó',
+    refundedNow: 'Reembolsado ahora',
+    refundedInAll: 'Reembolsado en total',
+    partOf: '{part} de {all}',
+    sentBack: 'Devuelto',
+    received: 'Recibido',
+    seller: 'Vendedor',
+    questionsTo: 'Preguntas a',
+    openFiles: 'Abrir mis archivos',
+    viewOrder: 'Ver mi pedido',
+    payAgain: 'Pagar de nuevo',
+    receipt: 'Su recibo',
+    receiptFiles: 'Gracias. Sus archivos están listos.',
+    receiptFree: 'Gracias.',
+    receiptPaid: 'Gracias por su pago.',
+    receiptLate: 'Su pago llegó después de que caducara el pedido, y aun así cuenta.',
+    bought: 'Compró {product} a {seller}.',
+    got: 'Obtuvo {product} de {seller}.',
+    filesAtAnyTime:
+      'El enlace de abajo abre sus archivos en cualquier momento. Pide el correo electrónico con el que hizo el pedido.',
+    filesNotNow: 'Sus archivos no se pueden descargar ahora: la página de su pedido dice por qué.',
+    failed: 'Su pago no se completó',
+    failedTitle: 'Su banco no pudo completar el pago. No se cobró nada.',
+    failedText:
+      'Su banco empezó a procesar su pago de {product} y después lo rechazó. Si todavía lo quiere, puede pagar de nuevo, también con otro método. Si ya ha pagado, no hay nada que hacer.',
+    refund: 'Su reembolso',
+    refundTitle: 'Su reembolso está en camino.',
+    refundText:
+      'Se le devuelven los {all} que pagó a {seller}. Su banco puede tardar unos días en mostrarlo. Los archivos de este pedido ya no están disponibles.',
+    refundPartTitle: 'Una parte del precio va de vuelta hacia usted.',
+    refundPartText:
+      '{seller} ha reembolsado {part} de los {all} que pagó. Su banco puede tardar unos días en mostrarlo.',
+    keepFiles: 'Los archivos siguen siendo suyos.',
+    restBefore: 'Su banco ya le había dado el resto, así que los archivos de este pedido ya no están disponibles.',
+    refundFailed: 'Su reembolso no llegó',
+    refundFailedTitle: 'Su banco no aceptó el reembolso.',
+    refundFailedText:
+      'Le avisamos de un reembolso de {amount}. Su banco nos lo ha devuelto, como ocurre con una cuenta o una tarjeta cerrada. {seller} lo sabe y buscará otra forma: responda cuando le escriba.',
+    twice: 'Se devolvió un segundo pago',
+    twiceTitle: 'Pagó una vez. Devolvimos el segundo pago.',
+    twiceText:
+      'Su banco cobró {product} dos veces. El segundo pago se devolvió enseguida; su banco puede tardar unos días en mostrarlo. Su compra no cambia.',
+    returned: 'Su pago se devolvió',
+    returnedText:
+      'No coincidía con el precio de {product}, así que {seller} lo ha devuelto. Su banco puede tardar unos días en mostrarlo. Puede hacer el pedido de nuevo.',
+    review: 'Estamos revisando su pago',
+    reviewTitle: 'Recibimos un importe distinto del precio.',
+    reviewText:
+      'Llegaron {amount} por {product}, que cuesta {price}. {seller} lo está revisando y le escribirá. Su dinero está seguro y no se cobra nada más. Recibirá los archivos en cuanto se aclare.',
+    disputed: 'Sobre su pago',
+    disputedTitle: 'Su banco nos dijo que usted disputa un pago.',
+    disputedText:
+      'Mientras su banco examina el pago de {product}, sus archivos no se pueden descargar. Si no quería disputarlo, dígaselo a su banco: la línea de su extracto dice {line}.',
+    won: 'Sus archivos han vuelto',
+    wonTitle: 'Su banco ha cerrado la disputa. Los archivos vuelven a ser suyos.',
+    wonText: 'El pago de {product} se mantiene y sus archivos se pueden descargar de nuevo.',
+    lost: 'Su pago se anuló',
+    lostTitle: 'Su banco le ha devuelto el dinero.',
+    lostPart: 'Se anuló una parte de su pago',
+    lostPartTitle: 'Su banco le ha devuelto una parte del dinero.',
+    lostText: 'La disputa sobre su pago de {product} está cerrada y el dinero está en su banco.',
+    lostFilesStay: 'Es una parte del precio, así que los archivos siguen siendo suyos.',
+    lostFilesWait:
+      'Es una parte del precio. Los archivos siguen retenidos hasta que su banco decida sobre la otra disputa.',
+    lostFilesEnd: 'Los archivos de este pedido ya no están disponibles.',
+    moved: 'Su pedido tiene ahora otra dirección',
+    movedTitle: 'Este pedido se ha trasladado a otro buzón.',
+    movedText:
+      'Se dijo al vendedor que esta dirección era un error, y quien lee la correcta lo ha confirmado. Desde ahora el pedido, su recibo y sus archivos se abren solo con aquella dirección. ¿Lo compró usted y no pidió esto? Escriba al vendedor: su recibo indica la dirección.',
+    recall: 'Se retiró un archivo',
+    recallTitle: 'Lea esto antes de volver a abrir un archivo.',
+    recallText:
+      '{file} de {product}, que pidió a {seller}, se ha retirado y ya no se puede descargar. El motivo: «{reason}» Si tiene una copia, no la abra salvo que el motivo lo permita.',
+    aFile: 'Un archivo',
+    chargeCode: '{code} es su código para consultar un cargo en {host}',
+    chargeCodeTitle: 'Su código para consultar un cargo',
+    chargeCodeText:
+      'Escríbalo donde lo pidió y verá cuál de sus pedidos fue. Sirve una vez, durante diez minutos y solo en ese navegador.',
+    libraryCode: '{code} es su código para ver sus compras en {host}',
+    libraryCodeTitle: 'Su código para ver sus compras',
+    libraryCodeText:
+      'Escríbalo donde lo pidió y allí se abre durante una hora todo lo que compró con esta dirección, con sus archivos. Sirve una vez, durante diez minutos y solo en ese navegador.',
+    codeNote:
+      '¿No lo pidió usted? Entonces alguien escribió su dirección en {host} y sin este código no ve nada suyo: no se lo dé a nadie. Si siguen llegando correos así, avise a quien gestiona {host}.',
+    nothing: 'No se compró nada en {host} con esta dirección',
+    nothingTitle: 'No hay ningún pedido con esta dirección',
+    nothingAsked: 'Alguien, quizá usted, preguntó en {host} por una compra con esta dirección.',
+    nothingText:
+      'Con esta dirección nunca se compró nada allí, así que tampoco hay código. Si fue usted: pruebe con cada otra dirección que use.',
+    nothingNote:
+      '¿No fue usted? Entonces alguien escribió su dirección por error y no hay nada que hacer. Si siguen llegando correos así, avise a quien gestiona {host}.',
+    confirmCode: '{code} es su código para confirmar su dirección',
+    confirmTitle: '¿Es esta la dirección correcta de su pedido?',
+    confirmText:
+      'Se dijo a {seller} que la dirección de este pedido estaba mal escrita y que debería ser {email}. Si lo compró usted, abra la página de su pedido y escriba este código: el pedido, su recibo y sus archivos llegarán entonces a esta dirección. Vale durante 24 horas.',
+    confirmButton: 'Confirmar mi dirección',
+    confirmNote:
+      '¿No compró nada así? Entonces alguien indicó su dirección por error: no haga nada y no comparta el código.',
+    stays: '¿Se queda su pedido en esta dirección?',
+    staysTitle: 'Alguien dice que este pedido pertenece a otra dirección.',
+    staysTold: 'Se dijo al vendedor que esta dirección era un error, y quien lee la otra lo ha confirmado.',
+    staysUntil:
+      'Ambas direcciones abren el pedido hasta el {time}; después se traslada y esta dirección ya no lo abre.',
+    staysConsent: 'Se traslada solo si usted está de acuerdo.',
+    staysText:
+      '¿Lo compró usted? Consérvelo con el botón de abajo: no cambia nada. ¿Su dirección era de verdad un error? Entonces puede dejar que el pedido se traslade enseguida en la misma página, con este código.',
+    staysButton: 'Conservar mi pedido',
+    staysNote: '¿No compró esto? Entonces no hay nada que hacer.',
+    withdrawal: 'Hemos recibido su desistimiento',
+    withdrawalTitle: 'Hemos recibido su declaración de desistimiento.',
+    withdrawalText:
+      'Usted declaró que desiste del contrato de abajo. Este correo dice que su declaración llegó, con su contenido y la hora; consérvelo. No dice si tiene derecho a desistir. El vendedor le responderá.',
+    statement: 'Declaración',
+    name: 'Nombre',
+    contract: 'Contrato',
+    withdrawalNote:
+      '¿No hizo esta declaración? Entonces alguien escribió su dirección en {host}, y con ello no ha cambiado nada suyo.',
+  },
 }

@@ -487,4 +487,133 @@ export const fr: Catalogue = {
     sentBeforeText: 'Revenez en arrière et envoyez-la à nouveau.',
     tooMany: 'Trop de déclarations sont venues d’ici.',
   },
+  mail: {
+    named: '{subject} : {product}',
+    buttonFails: 'Le bouton ne fonctionne pas ? Ouvrez {url}',
+    product: 'Produit',
+    file: 'Fichier',
+    files: 'Fichiers',
+    fileCount: { one: '{count} fichier', many: '{count} fichiers', other: '{count} fichiers' },
+    moreFiles: { one: '{count} autre', many: '{count} autres', other: '{count} autres' },
+    amount: 'Montant',
+    youAgreed: 'Vous avez accepté',
+    refundedNow: 'Remboursé maintenant',
+    refundedInAll: 'Remboursé au total',
+    partOf: '{part} sur {all}',
+    sentBack: 'Renvoyé',
+    received: 'Reçu',
+    seller: 'Vendeur',
+    questionsTo: 'Questions à',
+    openFiles: 'Ouvrir mes fichiers',
+    viewOrder: 'Voir ma commande',
+    payAgain: 'Payer à nouveau',
+    receipt: 'Votre reçu',
+    receiptFiles: 'Merci. Vos fichiers sont prêts.',
+    receiptFree: 'Merci.',
+    receiptPaid: 'Merci pour votre paiement.',
+    receiptLate: 'Votre paiement est arrivé après l’expiration de la commande, et il compte quand même.',
+    bought: 'Vous avez acheté {product} à {seller}.',
+    got: 'Vous avez obtenu {product} de {seller}.',
+    filesAtAnyTime:
+      'Le lien ci-dessous ouvre vos fichiers à tout moment. Il demande l’adresse e-mail de votre commande.',
+    filesNotNow:
+      'Ses fichiers ne peuvent pas être téléchargés pour l’instant : la page de votre commande dit pourquoi.',
+    failed: 'Votre paiement n’a pas abouti',
+    failedTitle: 'Votre banque n’a pas pu terminer le paiement. Rien n’a été débité.',
+    failedText:
+      'Votre banque a commencé à traiter votre paiement pour {product}, puis l’a refusé. Si vous le souhaitez encore, vous pouvez payer à nouveau, aussi par un autre moyen. Si vous avez déjà payé, il n’y a rien à faire.',
+    refund: 'Votre remboursement',
+    refundTitle: 'Votre remboursement est en route.',
+    refundText:
+      'La totalité des {all} que vous avez payés à {seller} vous est rendue. Votre banque peut mettre quelques jours à l’afficher. Les fichiers de cette commande ne sont plus disponibles.',
+    refundPartTitle: 'Une partie du prix vous est rendue.',
+    refundPartText:
+      '{seller} a remboursé {part} sur les {all} que vous avez payés. Votre banque peut mettre quelques jours à l’afficher.',
+    keepFiles: 'Vous gardez les fichiers.',
+    restBefore:
+      'Votre banque vous avait déjà rendu le reste, donc les fichiers de cette commande ne sont plus disponibles.',
+    refundFailed: 'Votre remboursement n’est pas arrivé',
+    refundFailedTitle: 'Votre banque n’a pas accepté le remboursement.',
+    refundFailedText:
+      'Nous vous avions annoncé un remboursement de {amount}. Votre banque nous l’a renvoyé, comme il arrive avec un compte fermé ou une carte annulée. {seller} le sait et trouvera un autre moyen : répondez à son message, s’il vous plaît.',
+    twice: 'Un second paiement a été renvoyé',
+    twiceTitle: 'Vous avez payé une fois. Nous avons renvoyé le second paiement.',
+    twiceText:
+      'Votre banque a débité {product} deux fois. Le second paiement a été renvoyé aussitôt ; votre banque peut mettre quelques jours à l’afficher. Votre achat n’est pas touché.',
+    returned: 'Votre paiement a été renvoyé',
+    returnedText:
+      'Il ne correspondait pas au prix de {product}, donc {seller} l’a renvoyé. Votre banque peut mettre quelques jours à l’afficher. Vous pouvez commander à nouveau.',
+    review: 'Nous vérifions votre paiement',
+    reviewTitle: 'Nous avons reçu un autre montant que le prix.',
+    reviewText:
+      '{amount} sont arrivés pour {product}, dont le prix est {price}. {seller} vérifie et vous écrira. Votre argent est en sécurité, et rien d’autre n’est débité. Vous aurez les fichiers dès que c’est réglé.',
+    disputed: 'Au sujet de votre paiement',
+    disputedTitle: 'Votre banque nous a dit que vous contestez un paiement.',
+    disputedText:
+      'Pendant que votre banque examine le paiement pour {product}, ses fichiers ne peuvent pas être téléchargés. Si vous ne vouliez pas le contester, dites-le à votre banque : la ligne de votre relevé indique {line}.',
+    won: 'Vos fichiers sont de retour',
+    wonTitle: 'Votre banque a clos la contestation. Les fichiers sont de nouveau à vous.',
+    wonText: 'Le paiement pour {product} est maintenu, et ses fichiers peuvent de nouveau être téléchargés.',
+    lost: 'Votre paiement a été annulé',
+    lostTitle: 'Votre banque vous a rendu l’argent.',
+    lostPart: 'Une partie de votre paiement a été annulée',
+    lostPartTitle: 'Votre banque vous a rendu une partie de l’argent.',
+    lostText: 'La contestation de votre paiement pour {product} est close, et l’argent est à votre banque.',
+    lostFilesStay: 'C’est une partie du prix, vous gardez donc les fichiers.',
+    lostFilesWait:
+      'C’est une partie du prix. Les fichiers restent bloqués jusqu’à ce que votre banque ait décidé de l’autre contestation.',
+    lostFilesEnd: 'Les fichiers de cette commande ne sont plus disponibles.',
+    moved: 'Votre commande a maintenant une autre adresse',
+    movedTitle: 'Cette commande est passée à une autre boîte.',
+    movedText:
+      'On a dit au vendeur que cette adresse était une erreur, et le lecteur de la bonne l’a confirmé. Désormais la commande, son reçu et ses fichiers ne s’ouvrent qu’avec cette autre adresse. Vous avez acheté et n’avez pas demandé cela ? Écrivez au vendeur : votre reçu indique l’adresse.',
+    recall: 'Un fichier a été rappelé',
+    recallTitle: 'Lisez ceci avant de rouvrir un fichier.',
+    recallText:
+      '{file} de {product}, que vous avez commandé à {seller}, a été rappelé et ne peut plus être téléchargé. Voici pourquoi : « {reason} » Si vous en avez une copie, ne l’ouvrez que si la raison le permet.',
+    aFile: 'Un fichier',
+    chargeCode: '{code} est votre code pour rechercher un débit sur {host}',
+    chargeCodeTitle: 'Votre code pour rechercher un débit',
+    chargeCodeText:
+      'Saisissez-le là où vous l’avez demandé, et vous verrez de laquelle de vos commandes il s’agissait. Il sert une fois, pendant dix minutes, et seulement dans ce navigateur.',
+    libraryCode: '{code} est votre code pour voir vos achats sur {host}',
+    libraryCodeTitle: 'Votre code pour voir vos achats',
+    libraryCodeText:
+      'Saisissez-le là où vous l’avez demandé, et tout ce que vous avez acheté avec cette adresse s’y ouvre pendant une heure, avec les fichiers. Il sert une fois, pendant dix minutes, et seulement dans ce navigateur.',
+    codeNote:
+      'Vous ne l’avez pas demandé ? Alors quelqu’un a saisi votre adresse sur {host} et ne voit rien de vous sans ce code : ne le donnez à personne. Si de tels messages se répètent, dites-le à l’exploitant de {host}.',
+    nothing: 'Rien n’a été acheté sur {host} avec cette adresse',
+    nothingTitle: 'Il n’y a pas de commande avec cette adresse',
+    nothingAsked: 'Quelqu’un, peut-être vous, a demandé sur {host} un achat fait avec cette adresse.',
+    nothingText:
+      'Rien n’y a jamais été acheté avec cette adresse, il n’y a donc pas de code non plus. Si c’était vous : essayez avec chaque autre adresse que vous utilisez.',
+    nothingNote:
+      'Ce n’était pas vous ? Alors quelqu’un a saisi votre adresse par erreur, et il n’y a rien à faire. Si de tels messages se répètent, dites-le à l’exploitant de {host}.',
+    confirmCode: '{code} est votre code pour confirmer votre adresse',
+    confirmTitle: 'Est-ce la bonne adresse pour votre commande ?',
+    confirmText:
+      'On a dit à {seller} que l’adresse de cette commande était mal saisie et qu’elle devrait être {email}. Si c’est votre achat, ouvrez la page de votre commande et saisissez ce code : la commande, son reçu et ses fichiers viennent alors à cette adresse. Il est valable 24 heures.',
+    confirmButton: 'Confirmer mon adresse',
+    confirmNote:
+      'Vous n’avez rien acheté de tel ? Alors quelqu’un a donné votre adresse par erreur : ne faites rien, et ne transmettez pas le code.',
+    stays: 'Votre commande reste-t-elle à cette adresse ?',
+    staysTitle: 'Quelqu’un dit que cette commande appartient à une autre adresse.',
+    staysTold: 'On a dit au vendeur que cette adresse était une erreur, et le lecteur de l’autre l’a confirmé.',
+    staysUntil:
+      'Les deux adresses ouvrent la commande jusqu’au {time} ; ensuite elle change, et cette adresse ne l’ouvre plus.',
+    staysConsent: 'Elle ne change que si vous êtes d’accord.',
+    staysText:
+      'C’est votre achat ? Gardez-le avec le bouton ci-dessous : rien ne change. Votre adresse était vraiment une erreur ? Alors vous pouvez laisser la commande changer tout de suite, sur la même page, avec ce code.',
+    staysButton: 'Garder ma commande',
+    staysNote: 'Vous n’avez pas acheté cela ? Alors il n’y a rien à faire.',
+    withdrawal: 'Nous avons reçu votre rétractation',
+    withdrawalTitle: 'Nous avons reçu votre déclaration de rétractation.',
+    withdrawalText:
+      'Vous avez déclaré vous rétracter du contrat ci-dessous. Ce message dit que votre déclaration est arrivée, avec son contenu et l’heure ; gardez-le. Il ne dit pas si vous avez un droit de rétractation. Le vendeur vous répond.',
+    statement: 'Déclaration',
+    name: 'Nom',
+    contract: 'Contrat',
+    withdrawalNote:
+      'Vous n’avez pas fait cette déclaration ? Alors quelqu’un a saisi votre adresse sur {host}, et rien n’a changé pour vous.',
+  },
 }

@@ -1,7 +1,5 @@
-import type { Locale } from '../kit/locales.ts'
+import { type Locale, isRightToLeft } from '../kit/locales.ts'
 import type { Catalogue } from './catalogues.ts'
-
-const RIGHT_TO_LEFT: ReadonlySet<Locale> = new Set(['ar', 'he'])
 
 /** The texts of a page as its scripts find them. `parts`: the names of the parts that the page needs, such as "ui pay". */
 export const wordsScript = (parts: string, catalogue: Catalogue): string =>
@@ -10,7 +8,7 @@ export const wordsScript = (parts: string, catalogue: Catalogue): string =>
 /** A built page, which is English, in another language. */
 export const inLanguage = (html: string, locale: Locale, catalogue: Catalogue): string =>
   html
-    .replace('<html lang="en">', `<html lang="${locale}"${RIGHT_TO_LEFT.has(locale) ? ' dir="rtl"' : ''}>`)
+    .replace('<html lang="en">', `<html lang="${locale}"${isRightToLeft(locale) ? ' dir="rtl"' : ''}>`)
     .replace(
       /<script type="application\/json" id="till-words" data-parts="([\w ]+)">.*?<\/script>/s,
       (_, parts: string) => wordsScript(parts, catalogue),

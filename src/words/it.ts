@@ -482,4 +482,131 @@ export const it: Catalogue = {
     sentBeforeText: 'Torni indietro e la invii di nuovo.',
     tooMany: 'Da qui sono arrivate troppe dichiarazioni.',
   },
+  mail: {
+    named: '{subject}: {product}',
+    buttonFails: 'Il pulsante non funziona? Apra {url}',
+    product: 'Prodotto',
+    file: 'File',
+    files: 'File',
+    fileCount: { one: '{count} file', many: '{count} file', other: '{count} file' },
+    moreFiles: { one: 'un altro ({count})', many: 'altri {count}', other: 'altri {count}' },
+    amount: 'Importo',
+    youAgreed: 'Ha accettato',
+    refundedNow: 'Rimborsato ora',
+    refundedInAll: 'Rimborsato in tutto',
+    partOf: '{part} di {all}',
+    sentBack: 'Restituito',
+    received: 'Ricevuto',
+    seller: 'Venditore',
+    questionsTo: 'Domande a',
+    openFiles: 'Apri i miei file',
+    viewOrder: 'Vedi il mio ordine',
+    payAgain: 'Paga di nuovo',
+    receipt: 'La sua ricevuta',
+    receiptFiles: 'Grazie. I suoi file sono pronti.',
+    receiptFree: 'Grazie.',
+    receiptPaid: 'Grazie per il pagamento.',
+    receiptLate: 'Il pagamento è arrivato dopo la scadenza dell’ordine, e vale comunque.',
+    bought: 'Ha comprato {product} da {seller}.',
+    got: 'Ha ottenuto {product} da {seller}.',
+    filesAtAnyTime:
+      'Il link qui sotto apre i suoi file in qualsiasi momento. Chiede l’indirizzo e-mail con cui ha ordinato.',
+    filesNotNow: 'I file ora non si possono scaricare: la pagina del suo ordine dice perché.',
+    failed: 'Il pagamento non è andato a buon fine',
+    failedTitle: 'La sua banca non ha potuto completare il pagamento. Non è stato addebitato nulla.',
+    failedText:
+      'La sua banca aveva iniziato a elaborare il pagamento per {product} e poi lo ha rifiutato. Se lo vuole ancora, può pagare di nuovo, anche in un altro modo. Se ha già pagato, non deve fare nulla.',
+    refund: 'Il suo rimborso',
+    refundTitle: 'Il suo rimborso è in arrivo.',
+    refundText:
+      'Le vengono restituiti tutti i {all} che ha pagato a {seller}. Alla sua banca può servire qualche giorno per mostrarlo. I file di questo ordine non sono più disponibili.',
+    refundPartTitle: 'Una parte del prezzo sta tornando a lei.',
+    refundPartText:
+      '{seller} ha rimborsato {part} dei {all} che ha pagato. Alla sua banca può servire qualche giorno per mostrarlo.',
+    keepFiles: 'I file restano suoi.',
+    restBefore: 'La sua banca le aveva già dato il resto, quindi i file di questo ordine non sono più disponibili.',
+    refundFailed: 'Il suo rimborso non è arrivato',
+    refundFailedTitle: 'La sua banca non ha accettato il rimborso.',
+    refundFailedText:
+      'Le avevamo annunciato un rimborso di {amount}. La sua banca ce lo ha restituito, come accade con un conto o una carta chiusi. {seller} lo sa e troverà un altro modo: risponda quando le scrive.',
+    twice: 'Un secondo pagamento è stato restituito',
+    twiceTitle: 'Ha pagato una volta. Abbiamo restituito il secondo pagamento.',
+    twiceText:
+      'La sua banca ha addebitato {product} due volte. Il secondo pagamento è stato restituito subito; alla sua banca può servire qualche giorno per mostrarlo. Il suo acquisto non cambia.',
+    returned: 'Il suo pagamento è stato restituito',
+    returnedText:
+      'Non corrispondeva al prezzo di {product}, quindi {seller} lo ha restituito. Alla sua banca può servire qualche giorno per mostrarlo. Può ordinare di nuovo.',
+    review: 'Stiamo verificando il suo pagamento',
+    reviewTitle: 'Abbiamo ricevuto un importo diverso dal prezzo.',
+    reviewText:
+      'Sono arrivati {amount} per {product}, che costa {price}. {seller} lo sta verificando e le scriverà. Il suo denaro è al sicuro e non viene addebitato altro. Riceverà i file appena sarà chiarito.',
+    disputed: 'A proposito del suo pagamento',
+    disputedTitle: 'La sua banca ci ha detto che lei contesta un pagamento.',
+    disputedText:
+      'Mentre la sua banca esamina il pagamento per {product}, i file non si possono scaricare. Se non voleva contestarlo, lo dica alla sua banca: la riga dell’estratto conto riporta {line}.',
+    won: 'I suoi file sono tornati',
+    wonTitle: 'La sua banca ha chiuso la contestazione. I file sono di nuovo suoi.',
+    wonText: 'Il pagamento per {product} resta valido e i file si possono scaricare di nuovo.',
+    lost: 'Il suo pagamento è stato stornato',
+    lostTitle: 'La sua banca le ha restituito il denaro.',
+    lostPart: 'Una parte del suo pagamento è stata stornata',
+    lostPartTitle: 'La sua banca le ha restituito una parte del denaro.',
+    lostText: 'La contestazione del pagamento per {product} è chiusa e il denaro è presso la sua banca.',
+    lostFilesStay: 'È una parte del prezzo, quindi i file restano suoi.',
+    lostFilesWait:
+      'È una parte del prezzo. I file restano sospesi finché la sua banca non decide sull’altra contestazione.',
+    lostFilesEnd: 'I file di questo ordine non sono più disponibili.',
+    moved: 'Il suo ordine ha ora un altro indirizzo',
+    movedTitle: 'Questo ordine è passato a un’altra casella.',
+    movedText:
+      'Al venditore è stato detto che questo indirizzo era un errore, e chi legge quello giusto lo ha confermato. D’ora in poi l’ordine, la ricevuta e i file si aprono solo con quell’indirizzo. Ha comprato lei e non lo ha chiesto? Scriva al venditore: la sua ricevuta riporta l’indirizzo.',
+    recall: 'Un file è stato ritirato',
+    recallTitle: 'Legga questo prima di riaprire un file.',
+    recallText:
+      '{file} di {product}, che ha ordinato da {seller}, è stato ritirato e non si può più scaricare. Il motivo: «{reason}» Se ne ha una copia, la apra solo se il motivo lo consente.',
+    aFile: 'Un file',
+    chargeCode: '{code} è il suo codice per cercare un addebito su {host}',
+    chargeCodeTitle: 'Il suo codice per cercare un addebito',
+    chargeCodeText:
+      'Lo inserisca dove lo ha chiesto e vedrà quale dei suoi ordini era. Vale una volta, per dieci minuti e solo in quel browser.',
+    libraryCode: '{code} è il suo codice per vedere i suoi acquisti su {host}',
+    libraryCodeTitle: 'Il suo codice per vedere i suoi acquisti',
+    libraryCodeText:
+      'Lo inserisca dove lo ha chiesto: lì si apre per un’ora tutto ciò che ha comprato con questo indirizzo, con i file. Vale una volta, per dieci minuti e solo in quel browser.',
+    codeNote:
+      'Non lo ha chiesto lei? Allora qualcuno ha inserito il suo indirizzo su {host} e senza questo codice non vede nulla di suo: non lo dia a nessuno. Se messaggi così continuano, lo dica a chi gestisce {host}.',
+    nothing: 'Su {host} non è stato comprato nulla con questo indirizzo',
+    nothingTitle: 'Non c’è alcun ordine con questo indirizzo',
+    nothingAsked: 'Qualcuno, forse lei, ha chiesto su {host} di un acquisto con questo indirizzo.',
+    nothingText:
+      'Con questo indirizzo lì non è mai stato comprato nulla, quindi non c’è nemmeno un codice. Se era lei: provi con ogni altro indirizzo che usa.',
+    nothingNote:
+      'Non era lei? Allora qualcuno ha inserito il suo indirizzo per errore e non deve fare nulla. Se messaggi così continuano, lo dica a chi gestisce {host}.',
+    confirmCode: '{code} è il suo codice per confermare il suo indirizzo',
+    confirmTitle: 'È l’indirizzo giusto per il suo ordine?',
+    confirmText:
+      'A {seller} è stato detto che l’indirizzo di questo ordine era scritto male e che dovrebbe essere {email}. Se ha comprato lei, apra la pagina del suo ordine e inserisca questo codice: l’ordine, la ricevuta e i file arriveranno allora a questo indirizzo. Vale 24 ore.',
+    confirmButton: 'Conferma il mio indirizzo',
+    confirmNote:
+      'Non ha comprato nulla di simile? Allora qualcuno ha indicato il suo indirizzo per errore: non faccia nulla e non dia il codice a nessuno.',
+    stays: 'Il suo ordine resta a questo indirizzo?',
+    staysTitle: 'Qualcuno dice che questo ordine appartiene a un altro indirizzo.',
+    staysTold: 'Al venditore è stato detto che questo indirizzo era un errore, e chi legge l’altro lo ha confermato.',
+    staysUntil:
+      'Entrambi gli indirizzi aprono l’ordine fino al {time}; poi si sposta e questo indirizzo non lo apre più.',
+    staysConsent: 'Si sposta solo se lei è d’accordo.',
+    staysText:
+      'Ha comprato lei? Lo tenga con il pulsante qui sotto: non cambia nulla. Il suo indirizzo era davvero un errore? Allora può lasciar spostare subito l’ordine nella stessa pagina, con questo codice.',
+    staysButton: 'Tieni il mio ordine',
+    staysNote: 'Non ha comprato questo? Allora non deve fare nulla.',
+    withdrawal: 'Abbiamo ricevuto il suo recesso',
+    withdrawalTitle: 'Abbiamo ricevuto la sua dichiarazione di recesso.',
+    withdrawalText:
+      'Lei ha dichiarato di recedere dal contratto qui sotto. Questa e-mail dice che la sua dichiarazione è arrivata, con il contenuto e l’ora; la conservi. Non dice se ha diritto di recedere. Il venditore le risponderà.',
+    statement: 'Dichiarazione',
+    name: 'Nome',
+    contract: 'Contratto',
+    withdrawalNote:
+      'Non ha fatto questa dichiarazione? Allora qualcuno ha inserito il suo indirizzo su {host}, e per lei non è cambiato nulla.',
+  },
 }

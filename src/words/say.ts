@@ -1,3 +1,25 @@
-/** A text with its values in their places: `say('Pay {price}', { price: '$4.99' })`. This file is free of Node's modules, so the pages share it. */
+// This file is free of Node's modules, so the pages share it.
+
+/** The words for a number of things, by the plural forms of the language (CLDR). Every language has `other`. */
+export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
+
+/** A text with its values in their places: `say('Pay {price}', { price: '$4.99' })`. */
 export const say = (text: string, values: Record<string, string | number>): string =>
   text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place))
+
+/** The words for a number of things: `saySome('en', words.files, 3)` is "3 files". */
+export function saySome(locale: string, forms: Plural, count: number, values: Record<string, string> = {}): string {
+  const form = forms[new Intl.PluralRules(locale).select(count)] ?? forms.other
+  return say(form, { ...values, count: new Intl.NumberFormat(locale).format(count) })
+}
+
+/** Whole sentences, one after the other. Chinese and Japanese put no space between them. */
+export const sentences = (parts: readonly (string | false | undefined)[]): string =>
+  parts
+    .filter((part) => part)
+    .join(' ')
+    .replaceAll('。 ', '。')
+
+/** A time for a reader whose clock is not known. */
+export const timeText = (at: Date, locale: string): string =>
+  `${new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(at)} UTC`

@@ -511,7 +511,7 @@ test('a lost receipt is sent again only to the order’s address, and the respon
   )
   assert.deepEqual(
     mails.map(({ subject }) => subject),
-    Array(2).fill('Your receipt for A book'),
+    Array(2).fill('Your receipt: A book'),
   )
   assert.equal((await shop.mails('eve@example.com')).length, 1)
 })

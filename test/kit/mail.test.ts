@@ -10,6 +10,7 @@ import { smtpMailer } from '../../src/kit/smtp.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { newBrowser } from '../support/seller.ts'
 import { eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
+import { timeText } from '../../src/words/say.ts'
 
 const shared = sharedShop()
 const FROM = 'Ann’s shop <till@shop.example>'
@@ -41,21 +42,14 @@ test('a receipt has the product, the price, the statement descriptor, and the li
     ['bob@example.com'],
   )
   assert.deepEqual([mail.from?.name, mail.from?.address], ['Ann’s shop', 'till@shop.example'])
-  assert.equal(mail.subject, `Your receipt for ${name.replace(/\r\n/, ' ')}`)
+  assert.equal(mail.subject, `Your receipt: ${name.replace(/\r\n/, ' ')}`)
   assert.deepEqual([mail.cc, mail.bcc, mail.attachments], [undefined, undefined, []])
   assert.match(mail.messageId!, /^<[\w-]+@[\w.-]+>$/)
   assert.equal(mail.headers.find(({ key }) => key === 'auto-submitted')?.value, 'auto-generated')
 
   const url = `https://pay.shop.example/order/?order=${orderId}`
   const { paidAt, statementDescriptor } = (await shop.status(orderId, 'bob@example.com')) as Required<OrderStatus>
-  const facts = [
-    'KWD 12.345',
-    statementDescriptor,
-    orderId,
-    `${paidAt!.slice(0, 16).replace('T', ' ')} UTC`,
-    'Ann',
-    url,
-  ]
+  const facts = ['KWD 12.345', statementDescriptor, orderId, timeText(new Date(paidAt!), 'en'), 'Ann', url]
   const plain = mail.text!.replaceAll('\u00a0', ' ')
   const html = mail.html!.replaceAll('\u00a0', ' ')
   for (const fact of facts) assert(plain.includes(fact) && html.includes(fact), fact)
@@ -362,14 +356,14 @@ test('a buyer gets a mail about a refund, a refund of a part, and a dispute', as
       () => shop.mails(email),
       (mails) => mails[0]?.subject === subject,
     ).then((mails) => mails[0]!)
-  await mailed('Your receipt for A book')
+  await mailed('Your receipt: A book')
   const refund = (amount: number) =>
     shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount })
   await refund(900)
-  const part = await mailed('Your refund for A book')
+  const part = await mailed('Your refund: A book')
   assert.match(part.text, /\$9\.00 of \$19\.00/)
   await shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome: 'open' })
-  const disputed = await mailed('About your payment for A book')
+  const disputed = await mailed('About your payment: A book')
   assert.match(disputed.text, /TILL\* A BOOK/)
   for (const { text, html } of [part, disputed]) assert(text.includes(order.orderId) && html.includes(order.orderId))
 })
@@ -384,16 +378,16 @@ test('a receipt that is sent late, when the files are the buyer’s no more, doe
       () => shop.mails(email),
       (mails) => mails.length === count && mails[0]!.subject === subject,
     ).then((mails) => mails[0]!)
-  assert.match((await mailed('Your receipt for A book', 1)).text, /Your files are ready/)
+  assert.match((await mailed('Your receipt: A book', 1)).text, /Your files are ready/)
   await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret })
-  await mailed('Your refund for A book', 2)
+  await mailed('Your refund: A book', 2)
   // as if the mail server had been away since the payment
   await sql`
     insert into pgboss.job (name, data, policy, retry_limit, retry_delay, retry_backoff, expire_seconds, deletion_seconds)
     select name, data, policy, retry_limit, 1, false, expire_seconds, deletion_seconds from pgboss.job
     where name = 'mail' and data->>'kind' = 'receipt' and data->>'orderId' = ${order.orderId}`.execute(shop.db)
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'mail')`.execute(shop.db)
-  const { text, html } = await mailed('Your receipt for A book', 3)
+  const { text, html } = await mailed('Your receipt: A book', 3)
   for (const told of [text, html]) {
     assert.doesNotMatch(told, /files are ready|Open my files|opens your files/)
     assert.match(told, /files cannot be downloaded now/)

@@ -124,7 +124,7 @@ test('a free product is the buyer’s at once, without a processor, money or a f
     (mails) => mails.length > 0,
   )
   assert.equal(more.length, 0)
-  assert.match(mail!.subject, /^Your receipt for A book/)
+  assert.match(mail!.subject, /^Your receipt: A book/)
   assert.match(mail!.text, /Free/)
   assert.doesNotMatch(mail!.text, /statement|\$0|payment/i)
 })

@@ -103,8 +103,8 @@ test('a dispute over 500 of 1,999 that is lost leaves the files; a second one ov
 
   const subjects = await mailsAbout(shop, order)
   const told = (subject: string) => subjects.filter((one) => one === subject).length
-  assert.equal(told('Part of your payment for A book was reversed'), 1)
-  assert.equal(told('Your payment for A book was reversed'), 1)
+  assert.equal(told('Part of your payment was reversed: A book'), 1)
+  assert.equal(told('Your payment was reversed: A book'), 1)
 })
 
 test('the rest that a bank has left of the price can be refunded, and no more; money that the bank gives back can be refunded again', async (t) => {
@@ -163,7 +163,7 @@ test('a part that comes back leaves the order paid; while another dispute is ope
   assert.deepEqual(await differences(shop), [])
   // the buyer already had the files when the part came back, so there is no mail
   const subjects = await mailsAbout(shop, order)
-  assert.equal(subjects.filter((one) => one === 'Your files of A book are back').length, 1)
+  assert.equal(subjects.filter((one) => one === 'Your files are back: A book').length, 1)
 })
 
 test('an order that lost its files to a part, before the rule was this one, has them again after the upgrade', async () => {

@@ -73,7 +73,7 @@ test('each partial refund has a mail with its own amount, however soon the next 
   // three at once: by the time a mail is written, all have gone
   await tell(order, { state: 'captured', captures: [capture] }, { refunds })
   assert.deepEqual(await told(shop, order), {
-    buyer: [RECEIPT, ...Array.from({ length: 3 }, () => 'Your refund for A book')],
+    buyer: [RECEIPT, ...Array.from({ length: 3 }, () => 'Your refund: A book')],
     seller: Array.from({ length: 3 }, () => 'Refunded: A book'),
   })
   for (const to of ['buyer', 'seller'] as const) {
@@ -103,7 +103,7 @@ test('a refund by the API, with ten simultaneous notifications of it, causes one
   await shop.until(order.orderId, ({ refundedAmount }) => refundedAmount === 500)
   assert.equal(body.amount, 500)
   assert.deepEqual(await told(shop, order), {
-    buyer: [RECEIPT, 'Your refund for A book'],
+    buyer: [RECEIPT, 'Your refund: A book'],
     seller: ['Refunded: A book'],
   })
   const [mail] = await mailsTo(shop, order, 'seller')
@@ -126,7 +126,7 @@ test('a failed refund is mailed to the seller, and to the buyer only after a mai
   }
   assert.deepEqual(await told(shop, unmade), { buyer: [RECEIPT], seller: ['A refund failed: A book'] })
   assert.deepEqual(await told(shop, bounced), {
-    buyer: [RECEIPT, 'Your refund for A book', 'Your refund for A book did not arrive'],
+    buyer: [RECEIPT, 'Your refund did not arrive: A book', 'Your refund: A book'],
     seller: ['A refund failed: A book', 'Refunded: A book'],
   })
   assert.match((await mailsTo(shop, unmade, 'seller'))[0]!.text, /\$8\.00/)
@@ -135,8 +135,8 @@ test('a failed refund is mailed to the seller, and to the buyer only after a mai
 test('mails about a dispute go out when it opens and when it is decided, with what to do', async () => {
   const [shop] = shared()
   for (const [state, buyer, seller] of [
-    ['won', 'Your files of A book are back', 'Dispute won: A book'],
-    ['lost', 'Your payment for A book was reversed', 'Dispute lost: A book'],
+    ['won', 'Your files are back: A book', 'Dispute won: A book'],
+    ['lost', 'Your payment was reversed: A book', 'Dispute lost: A book'],
   ] as const) {
     const order = await shop.checkout()
     const capture = captureOf(order)
@@ -148,7 +148,7 @@ test('mails about a dispute go out when it opens and when it is decided, with wh
       { disputes: [{ ...dispute, state }] },
     )
     assert.deepEqual(await told(shop, order), {
-      buyer: ['About your payment for A book', buyer, RECEIPT].sort(),
+      buyer: ['About your payment: A book', buyer, RECEIPT].sort(),
       seller: ['A payment is disputed: A book', seller].sort(),
     })
     const [opened] = await mailsTo(shop, order, 'seller')
@@ -225,7 +225,7 @@ test('a dispute that is first reported after its end causes only the mail about 
   const disputes = [{ id: id('dp'), captureId: capture.id, amountMinor: 1900, state: 'lost' as const }]
   await tell(order, { state: 'captured', captures: [capture], disputes })
   assert.deepEqual(await told(shop, order), {
-    buyer: ['Your payment for A book was reversed', RECEIPT].sort(),
+    buyer: ['Your payment was reversed: A book', RECEIPT].sort(),
     seller: ['Dispute lost: A book'],
   })
 })
@@ -237,7 +237,7 @@ test('a wrong amount: both sides get one mail about the received amount, and the
   const refund = { id: id('re'), captureId: capture.id, amountMinor: 12_345 }
   await tell(order, { state: 'captured', captures: [capture] }, { refunds: [refund] })
   assert.deepEqual(await told(shop, order), {
-    buyer: ['We’re reviewing your payment for A book', 'Your payment for A book was sent back'],
+    buyer: ['We’re reviewing your payment: A book', 'Your payment was sent back: A book'],
     seller: ['Please look at a payment for A book'],
   })
   for (const to of ['buyer', 'seller'] as const)

@@ -199,7 +199,7 @@ test('no receipt that promises the files is sent again once all of the money is 
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
   await release()
   await shop.until(order.orderId, ({ status }) => status === 'refunded')
-  assert.deepEqual(await mailsAbout(shop, order), [RECEIPT, 'Your refund for A book'])
+  assert.deepEqual(await mailsAbout(shop, order), [RECEIPT, 'Your refund: A book'])
 })
 
 test('a partial refund leaves the files; the rest can be refunded, also while a refund is pending', async () => {

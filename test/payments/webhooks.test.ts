@@ -344,7 +344,7 @@ test('another amount or another currency is never a sale: a person must look, an
       (await shop.transfers(order.orderId)).map(({ kind, credit }) => [kind, credit]),
       [['held', 'held']],
     )
-    assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment for A book'])
+    assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment: A book'])
   }
 })
 

@@ -12,9 +12,9 @@ import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from '..
 // The sandbox plays each trouble that a processor can make, and a buyer goes through it by the API alone.
 
 const shared = sharedShop()
-const DUPLICATE = 'A second payment for A book was sent back'
-const REFUNDED = 'Your refund for A book'
-const DISPUTED = 'About your payment for A book'
+const DUPLICATE = 'A second payment was sent back: A book'
+const REFUNDED = 'Your refund: A book'
+const DISPUTED = 'About your payment: A book'
 
 const whats = (status: OrderStatus) => status.timeline!.map(({ what }) => what)
 const kinds = async (shop: TestShop, { orderId }: Created) => (await shop.transfers(orderId)).map(({ kind }) => kind)
@@ -163,7 +163,7 @@ test('every way a bank can behave, through the API alone', { concurrency: true }
       assert.deepEqual(await shop.transfers(order.orderId), [
         { kind: 'held', debit: 'processor:sandbox', credit: 'held', amountMinor: 1899 },
       ])
-      assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment for A book'])
+      assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment: A book'])
     }),
 
     scenario('double_capture: the buyer keeps the files and is given the second payment back', async (order) => {
@@ -339,9 +339,9 @@ test('a dispute ends the links at once; won, they work again; a second one that 
   assert.deepEqual(await mailsAbout(shop, order), [
     RECEIPT,
     DISPUTED,
-    'Your files of A book are back',
+    'Your files are back: A book',
     DISPUTED,
-    'Your payment for A book was reversed',
+    'Your payment was reversed: A book',
   ])
 })
 

@@ -4,11 +4,13 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { unlinked } from '../../src/kit/mail-layout.ts'
-import { BUYER_MAILS } from '../../src/orders/mails/buyer.ts'
-import { type MailOrder, withGuardedNames } from '../../src/orders/mails/mail-data.ts'
+import { LOCALES } from '../../src/kit/locales.ts'
+import { BUYER_MAILS, buyerMail } from '../../src/orders/mails/buyer.ts'
+import { type BuyerMail, type MailOrder, withGuardedNames } from '../../src/orders/mails/mail-data.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { trustSeller } from '../../src/sellers/trust.ts'
+import { readingOf } from '../../src/words/mail-language.ts'
 import { codeRow } from '../support/codes.ts'
 import { startMailServer } from '../stand-ins/mail-server.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
@@ -48,7 +50,7 @@ test('a stranger’s free product is no message: the subject is neutral, and not
   await trustSeller(shop.db, sellerId, true)
   await shop.checkout({ productId })
   const [, second] = await received(2)
-  assert.equal(second!.mail.subject, `Your receipt for ${MESSAGE}`)
+  assert.equal(second!.mail.subject, `Your receipt: ${MESSAGE}`)
   assert.deepEqual(second!.mail.replyTo, [{ name: 'Eve at evil.example', address: 'help@evil.example' }])
   assert.match(second!.mail.text!, /^Questions to +help@evil\.example$/m)
 })
@@ -82,7 +84,7 @@ test('a buyer who has paid an untrusted seller can copy and answer the support a
   }
 })
 
-test('no mail to a buyer has a stranger’s words in its subject or its title', () => {
+test('no mail to a buyer has a stranger’s words in its subject or its title, in any language', async () => {
   const order: MailOrder = {
     id: 'ord_1',
     email: 'bob@example.com',
@@ -105,18 +107,21 @@ test('no mail to a buyer has a stranger’s words in its subject or its title', 
     delivered: true,
     consents: null,
     rail: 'card',
+    locale: null,
     brand: { logoId: 'logo_1', accent: '#ff0000' },
     fileName: `${MESSAGE}.exe`,
     withdrawnReason: 'It holds a virus.',
     notReceived: false,
   }
-  for (const [kind, written] of Object.entries(BUYER_MAILS)) {
-    const told = written(withGuardedNames(order), { kind: kind as keyof typeof BUYER_MAILS, amountMinor: 500 })
-    assert.doesNotMatch(told.subject + told.title, /prize|evil/i, kind)
-    assert.doesNotMatch(JSON.stringify(told), LINKED, kind)
-    const trusted = written(withGuardedNames({ ...order, isTrusted: true }), { kind: kind as keyof typeof BUYER_MAILS })
-    assert(trusted.subject.includes(MESSAGE), `${kind}: a trusted seller’s buyer reads what it is about`)
-  }
+  for (const reading of await Promise.all(LOCALES.map(readingOf)))
+    for (const kind of Object.keys(BUYER_MAILS) as BuyerMail[]) {
+      const told = buyerMail(kind, withGuardedNames(order), { kind, amountMinor: 500 }, reading)
+      assert.doesNotMatch(told.subject + told.title, /prize|evil/i, kind)
+      assert.doesNotMatch(JSON.stringify(told), LINKED, `${reading.locale} ${kind}`)
+      assert.doesNotMatch(JSON.stringify(told), /\{\w+\}|undefined/, `${reading.locale} ${kind}`)
+      const trusted = buyerMail(kind, withGuardedNames({ ...order, isTrusted: true }), { kind }, reading)
+      assert(trusted.subject.includes(MESSAGE), `${kind}: a trusted seller’s buyer reads what it is about`)
+    }
 })
 
 test('a space breaks texts that could be links, and other texts stay', () => {

@@ -273,7 +273,7 @@ test('a receipt is sent again to the order’s address, and not while the order 
     () => shop.mails(email),
     ({ length }) => length === 2,
   )
-  for (const { subject } of mails) assert.equal(subject, 'Your receipt for A book')
+  for (const { subject } of mails) assert.equal(subject, 'Your receipt: A book')
 })
 
 test('as CSV all orders come, with decimals beside the minor units, and no text is a formula', async () => {

@@ -135,7 +135,7 @@ export async function mailsAbout(
   return mails.map(({ subject }) => subject)
 }
 
-export const RECEIPT = 'Your receipt for A book'
+export const RECEIPT = 'Your receipt: A book'
 
 export async function query<Row>(db: Db, statement: RawBuilder<unknown>): Promise<Row[]> {
   return (await statement.execute(db)).rows as Row[]

@@ -106,7 +106,12 @@ export async function call<Answer>(
   try {
     response = await fetch(apiBase + address, {
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
-      headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        // The language of the page, which need not be the browser's: the service writes its mails in it.
+        'accept-language': document.documentElement.lang,
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       // An answer from a cache could show a paid order as unpaid.
       cache: 'no-store',
       credentials: 'omit',

@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact'
-import type { Catalogue, Plural } from '../../src/words/catalogues.ts'
-import { say } from '../../src/words/say.ts'
+import type { Catalogue } from '../../src/words/catalogues.ts'
+import { type Plural, say, saySome as saySomeIn } from '../../src/words/say.ts'
 
 export { say }
 
@@ -18,11 +18,9 @@ export const saying = (text: string, values: Record<string, ComponentChild>): Co
   // Between the texts stand the names of the places.
   text.split(/\{(\w+)\}/).map((part, at) => (at % 2 === 1 ? values[part] : part))
 
-/** The words for a number of things: `saySome(words.files, 3, {})` is "3 files". */
-export function saySome(forms: Plural, count: number, values: Record<string, string>): string {
-  const form = forms[new Intl.PluralRules(LOCALE).select(count)] ?? forms.other
-  return say(form, { ...values, count: new Intl.NumberFormat(LOCALE).format(count) })
-}
+/** The words for a number of things: `saySome(words.files, 3)` is "3 files". */
+export const saySome = (forms: Plural, count: number, values?: Record<string, string>): string =>
+  saySomeIn(LOCALE, forms, count, values)
 
 /** A time to wait in words, such as "in 20 seconds". */
 export function inAWhile(seconds: number | undefined): string {

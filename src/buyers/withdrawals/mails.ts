@@ -3,6 +3,9 @@ import type { Db } from '../../kit/database.ts'
 import { DropJob, type Jobs } from '../../kit/jobs.ts'
 import { type Lines, renderMail, unlinked } from '../../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
+import type { Catalogue } from '../../words/catalogues.ts'
+import { layoutIn, readingOf } from '../../words/mail-language.ts'
+import { say } from '../../words/say.ts'
 import { COLUMNS, type Row, toTheSecond } from './statements.ts'
 
 /** Mails the acknowledgement of each statement: its content, and when it came, on a medium that the buyer can keep. */
@@ -11,12 +14,18 @@ export async function sendAcknowledgements(
   { db, mailer, appUrl }: { db: Db; mailer: Mailer; appUrl: string },
 ): Promise<void> {
   const { host } = new URL(appUrl)
-  await jobs.on<{ id: string }>('withdrawal_mail', { ...MAIL_TRIES, atOnce: mailer.atOnce }, async ({ id }, jobId) => {
+  const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce }
+  await jobs.on<{ id: string; locale?: string }>('withdrawal_mail', delivery, async ({ id, locale }, jobId) => {
     const { rows } = await sql<Row>`select ${COLUMNS} from withdrawals where id = ${id}`.execute(db)
     if (!rows[0]) return
-    const lines = acknowledgement(rows[0], host)
+    const reading = await readingOf(locale)
+    const lines = acknowledgement(rows[0], host, reading.words)
     try {
-      await mailer(jobId, { to: rows[0].email, subject: lines.subject, ...renderMail(lines) })
+      await mailer(jobId, {
+        to: rows[0].email,
+        subject: lines.subject,
+        ...renderMail({ ...lines, language: layoutIn(reading) }),
+      })
     } catch (error) {
       throw error instanceof MailRefused ? new DropJob(error.message) : error
     }
@@ -24,17 +33,21 @@ export async function sendAcknowledgements(
 }
 
 /** The texts are a stranger's, so no mail client makes links of them. */
-const acknowledgement = ({ id, name, contract, email, receivedAt }: Row, host: string): Lines => ({
-  subject: 'We received your withdrawal',
-  title: 'We received your statement of withdrawal.',
-  text: 'You stated that you withdraw from the contract below. This mail says that your statement arrived, with its content and time; keep it. It says nothing about whether you have a right to withdraw. The seller answers you.',
+const acknowledgement = (
+  { id, name, contract, email, receivedAt }: Row,
+  host: string,
+  { mail, ui, withdraw }: Catalogue,
+): Lines => ({
+  subject: mail.withdrawal,
+  title: mail.withdrawalTitle,
+  text: mail.withdrawalText,
   facts: [
-    ['Statement', 'I withdraw from the contract named here.'],
-    ['Name', unlinked(name)],
-    ['Contract', unlinked(contract)],
-    ['E-mail', unlinked(email)],
-    ['Received', toTheSecond(receivedAt).replace('T', ' ').replace('Z', ' UTC')],
-    ['Reference', id],
+    [mail.statement, withdraw.statement],
+    [mail.name, unlinked(name)],
+    [mail.contract, unlinked(contract)],
+    [ui.email, unlinked(email)],
+    [mail.received, toTheSecond(receivedAt).replace('T', ' ').replace('Z', ' UTC')],
+    [withdraw.reference, id],
   ],
-  note: `You did not make this statement? Then somebody typed your address at ${host}, and nothing of yours has changed by it.`,
+  note: say(mail.withdrawalNote, { host }),
 })

@@ -3,6 +3,7 @@ import { canonicalEmail } from '../../kit/email.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { networkOf } from '../../kit/limits.ts'
+import { localeOf } from '../../kit/locales.ts'
 import { refusing } from '../../kit/schema.ts'
 import { NewWithdrawal, Withdrawal } from './schema.ts'
 import { type WithdrawalLimits, withdraw } from './statements.ts'
@@ -29,6 +30,7 @@ export function withdrawalRoutes(server: Server, parts: { db: Db; jobs: Jobs; li
         ...statement,
         email: canonicalEmail(email),
         network: networkOf(request.ip),
+        locale: localeOf(request.headers['accept-language']),
       })
       return reply.code(201).send(made)
     },

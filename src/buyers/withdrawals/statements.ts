@@ -4,6 +4,7 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import type { Locale } from '../../kit/locales.ts'
 import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
 import type { NewWithdrawal, Withdrawal } from './schema.ts'
 
@@ -28,7 +29,7 @@ const TOO_MANY =
  */
 export async function withdraw(
   { db, jobs, limits: { withdrawal: limit } }: Parts,
-  { key, ...statement }: NewWithdrawal & { network: string },
+  { key, locale, ...statement }: NewWithdrawal & { network: string; locale: Locale },
 ): Promise<Withdrawal> {
   const { network, name, contract, email } = statement
   const requestKey = createHash('sha256').update(key).digest()
@@ -49,7 +50,7 @@ export async function withdraw(
       on conflict (request_key) do nothing returning ${COLUMNS}`.execute(tx)
     if (!rows[0]) return undefined
     const data = { id: rows[0].id }
-    await jobs.add(tx, 'withdrawal_mail', [{ data }])
+    await jobs.add(tx, 'withdrawal_mail', [{ data: { ...data, locale } }])
     await jobs.add(tx, 'find_withdrawn', [{ data }])
     return rows[0]
   })

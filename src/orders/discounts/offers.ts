@@ -4,7 +4,7 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { asksConsent } from '../../sellers/brand.ts'
 import { consentRows, isComplete, keptConsents } from '../consents/consents.ts'
 import { isForSale } from '../../products/off-sale.ts'
-import { type CreatedOrder, type OrderRow, integrationColumn } from '../new-order.ts'
+import { type CreatedOrder, type OrderRow, moreColumn } from '../new-order.ts'
 import { type AccountRule, pinnedAccount } from '../connected-account.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
 import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
@@ -83,7 +83,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
-        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${integrationColumn(rows)}::jsonb[],
+        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${moreColumn(rows)}::jsonb[],
         ${rows.map(({ consents }) => isComplete(consents))}::boolean[])
         with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, place)
       join products p on p.id = i.product_id and ${isForSale}
@@ -111,12 +111,12 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
     made as (
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount,
-        client_reference_id, metadata, success_url, cancel_url, connected_account)
+        client_reference_id, metadata, success_url, cancel_url, connected_account, locale)
       select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
         ${line},
         now() + life, now() + least(life, make_interval(secs => ${settings.firstLookSeconds})), key, hash,
         discount_minor, used_id, used_id is not null,
-        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}
+        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}, more->>'locale'
       from judged j where refusal is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
       returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account),

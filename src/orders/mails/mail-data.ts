@@ -90,6 +90,8 @@ export interface MailOrder {
   /** `isOpen`, and there are files. */
   delivered: boolean
   rail: Rail | null
+  /** The language of the mails to the buyer. Null: English. */
+  locale: string | null
   /** What the buyer agreed to before the order. */
   consents: StoredConsent[] | null
   brand: Brand
@@ -107,10 +109,6 @@ export interface MailText {
   text: string
   facts: [label: string, value: string][]
 }
-
-/** The product's name for a subject. Empty for a seller who is not trusted, whose product's name could be any message. */
-export const named = ({ isTrusted, productName }: MailOrder, word: 'for' | 'of' = 'for'): string =>
-  isTrusted ? ` ${word} ${productName}` : ''
 
 /** The order as a mail to its buyer names it. Names of an untrusted seller are cut, and no mail client makes links of them. */
 export const withGuardedNames = (order: MailOrder): MailOrder =>
