@@ -13,6 +13,7 @@ import { readStorage } from './config/storage.ts'
 import type { Config } from './config/shape.ts'
 import { problemsOfParts } from './config/together.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import { headerName } from './kit/country.ts'
 import { DEADLINES } from './kit/deadlines.ts'
 import { storedSecret } from './kit/stored-secret.ts'
 import {
@@ -118,6 +119,7 @@ export function readConfig(env: Environment = process.env): Config {
       `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`,
     ),
     trustProxy: checked('TRUST_PROXY', false, trustedProxy, 'none, at most 5 proxies, or their addresses'),
+    countryHeader: checked('COUNTRY_HEADER', undefined, headerName, 'the name of a header, such as cf-ipcountry'),
     metricsToken: checked(
       'METRICS_TOKEN',
       undefined,

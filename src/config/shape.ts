@@ -43,6 +43,8 @@ export interface Config extends BackupConfig, PayoutsConfig, ProcessorsConfig, R
   readonly orderTtlHours: { readonly instant: number; readonly bank: number }
   readonly limits: Limits
   readonly trustProxy: TrustedProxy
+  /** The header, in small letters, in which our proxy names the visitor's country. Undefined: no proxy does. */
+  readonly countryHeader: string | undefined
   /** The token with which a scraper reads /metrics. Undefined: only this machine reads them, and no client if `isPublic`. */
   readonly metricsToken: string | undefined
   /** The service still answers requests for this long after SIGTERM, so that a proxy notices the end first. */

@@ -25,6 +25,9 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
     ['PAYOUT_FROM_BIC', 'PAYOUT_FROM_IBAN'],
   ] as const)
     if (text(name) && !text(key)) problems.push(`${key}: required with ${name}`)
+  // without a proxy that sets it, each visitor could choose a country
+  if (config.countryHeader && config.trustProxy === false)
+    problems.push('TRUST_PROXY: the proxy that sets COUNTRY_HEADER, required with it')
   // a buyer who chose the one in test mode would get the files for a card that is not real
   const { stripe, razorpay } = config
   if (stripe?.secretKey && razorpay?.keyId && modeOf(stripe.secretKey) !== modeOf(razorpay.keyId))

@@ -119,6 +119,7 @@ test('no setting is required', async (t) => {
         site: { count: 60, seconds: 3600 },
       },
       trustProxy: false,
+      countryHeader: undefined,
       metricsToken: undefined,
       drainSeconds: 0,
       retention: { eventDays: 90, outboxDays: 30 },

@@ -92,6 +92,7 @@ test('settings that only make sense together are checked together', async (t) =>
   const alone: Record<string, string>[] = [
     { SMTP_URL: 'smtp://a:b@mail.example:587' }, { S3_ACCESS_KEY_ID: 'id' }, { S3_SECRET_ACCESS_KEY: 'key', STORAGE_URL: 'file:/a' },
     { STRIPE_PAYMENT_METHOD_TYPES: 'card' }, { STRIPE_API_URL: 'http://127.0.0.1:1' }, { RAZORPAY_API_URL: 'http://127.0.0.1:1' },
+    { COUNTRY_HEADER: 'cf-ipcountry' }, { COUNTRY_HEADER: 'cf-ipcountry', TRUST_PROXY: 'none' },
     { ...PUBLIC, ...STRIPE, ...RAZORPAY, RAZORPAY_KEY_ID: 'rzp_live_1DP5mm' },
   ] // oxfmt-ignore
   assert.deepEqual(
@@ -99,6 +100,7 @@ test('settings that only make sense together are checked together', async (t) =>
     [
       ['MAIL_FROM'], ['S3_ACCESS_KEY_ID'], ['S3_SECRET_ACCESS_KEY'],
       ['STRIPE_SECRET_KEY'], ['STRIPE_SECRET_KEY'], ['RAZORPAY_KEY_ID'],
+      ['TRUST_PROXY'], ['TRUST_PROXY'],
       ['RAZORPAY_KEY_ID'],
     ], // oxfmt-ignore
   )
@@ -107,6 +109,7 @@ test('settings that only make sense together are checked together', async (t) =>
     { SMTP_URL: 'smtp://a:b@mail.example:587', MAIL_FROM: 'a@b.example' },
     { ...STRIPE, STRIPE_PAYMENT_METHOD_TYPES: 'card', STRIPE_API_URL: 'http://127.0.0.1:1' },
     { ...PUBLIC, ...STRIPE, ...RAZORPAY },
+    { COUNTRY_HEADER: 'CF-IPCountry', TRUST_PROXY: 'loopback' },
     { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key', BACKUP_URL: 's3://backups?region=eu-central-1' },
     // the keys stay while the processor is off
     { ...PUBLIC, ...STRIPE, ...RAZORPAY, RAZORPAY_KEY_ID: 'rzp_live_1DP5mm', PROCESSORS: 'razorpay' },
