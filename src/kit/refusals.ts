@@ -83,7 +83,7 @@ interface AddedRoute {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A wrong method is answered as at an unknown address, because nobody else may learn of the route. */
+    /** A wrong method is answered as at an unknown address, because only operators may learn of the route. */
     hidden?: boolean
   }
 }

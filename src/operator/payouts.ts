@@ -11,7 +11,7 @@ import { payAgain } from '../payouts/refused-account.ts'
 import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
 import { type Action, note } from './log.ts'
 
-// What operators do about payouts, each with its entry in the log, in one transaction.
+// The actions of operators on payouts. Each writes its entry of the log in the same transaction.
 
 export interface PayoutWork extends ExportParts {
   db: Db

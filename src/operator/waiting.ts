@@ -7,7 +7,7 @@ import { standingOf } from '../sellers/standing.ts'
 
 /** The operators get at most one mail about waiting sellers in this time. */
 const PAUSE = '24 hours'
-/** A mail that names nobody new repeats the others who still wait, but no sooner than this. */
+/** A mail without a new seller repeats the sellers who still wait, but no sooner than this. */
 const REMINDER = '7 days'
 /** A sign-up may have begun before the last mail was written, and have ended after it. */
 const OVERLAP = '1 hour'

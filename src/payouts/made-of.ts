@@ -3,7 +3,7 @@ import { itemOrders, itemSums } from './accounts/items.ts'
 import * as entries from './entries.ts'
 import type { PayoutSums, StatedPayout } from './statement.ts'
 
-// What a payout is made of: of entries of the ledger, or of what the processor says about a payout of its own.
+// The parts of a payout: entries of the ledger, or the items that the processor lists for a payout of its own.
 
 type Payout = Pick<StatedPayout, 'id' | 'by' | 'amountMinor' | 'createdAt'>
 

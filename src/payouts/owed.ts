@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { sellerAccount } from '../ledger/transfers.ts'
 
-// What is owed to sellers is never stored. It is summed from the ledger each time. An entry is pending until it is due:
+// No table stores the amount owed to a seller. It is summed from the ledger each time. An entry is pending until it is due:
 // - an entry of an order: when the holding period after the order's sale has ended. So a refund of a pending sale is pending with it.
 // - money that comes back of a dispute: after a holding period of its own, because a bank can open a dispute again;
 // - a payout, and an adjustment by the operator: at once.

@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { PayoutState } from './moves.ts'
 
 /**
- * The bank refused the payout `p` to the account of the details `d`, or sent it back, and nobody has confirmed the account since. A
+ * The bank refused the payout `p` to the account of the details `d`, or sent it back, and neither the seller nor an operator has confirmed the account since. A
  * payout that was given up before a bank had it says nothing about the account.
  */
 export const speaksAgainst = sql<boolean>`(

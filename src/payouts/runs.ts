@@ -49,7 +49,7 @@ const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): R
 export interface NewRun {
   /** The operator's mailbox, "machine" or "schedule". */
   by: string
-  /** The week or month of the schedule. A period has one run, and none in which nobody would be paid. */
+  /** The week or month of the schedule. A period has at most one run, and none if no seller would be paid. */
   period?: string
 }
 

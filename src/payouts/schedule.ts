@@ -20,7 +20,7 @@ export function periodOf(schedule: Schedule, now: Date): string {
 
 /**
  * Proposes the run of this week or month, once over all instances and days. The job asks each day: a service that was down on the first
- * day proposes on the next one, and where nobody could be paid, the period gets its run when somebody can.
+ * day proposes on the next one, and where no seller could be paid, the period gets its run when one can.
  */
 export const proposeOnSchedule = (
   database: pg.PoolConfig,

@@ -4,7 +4,7 @@ import type { TextSeal } from '../kit/sealed-text.ts'
 
 /** Rows that are read at once. A bank file can have some megabytes. */
 const AT_ONCE = { payout_details: 500, payouts: 500, payout_files: 10 } as const
-/** Older payouts and bank files have ended. Nobody opens them again, and they stay closed once the secret is gone. */
+/** Older payouts and bank files have ended. No route opens them again, and they stay closed once the secret is gone. */
 const OPENED_FOR = '90 days'
 
 /** Each table with sealed bytes: the key of a row, the column, and the rows that somebody may still open. */

@@ -84,7 +84,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: `Type it where you asked for it. It works once, for ten minutes, and only in that browser.`,
     code: digits,
     facts: [],
-    note: `You did not ask for it? Then somebody typed your address at ${host}, and nobody can sign in without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
+    note: `Did you not ask for it? Then somebody typed your address at ${host}. Without this code they cannot sign in, so please do not pass it on. If such mails keep coming, tell the people who run ${host}.`,
   }),
   link: (digits, host) => ({
     subject: `${digits} is your code for ${host}`,

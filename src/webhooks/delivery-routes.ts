@@ -24,7 +24,7 @@ import {
 } from './schema.ts'
 import { sendTest } from './test-events.ts'
 
-/** What a seller can have sent to one endpoint, so that nobody uses us to flood somebody else's server. */
+/** Limits the messages that a seller sends to one endpoint by hand. Otherwise our service could flood somebody else's server. */
 const SENT_BY_HAND = { count: 60, seconds: 60 }
 const endpointOf = (request: FastifyRequest) => `sent by hand ${(request.params as { endpointId: string }).endpointId}`
 

@@ -42,7 +42,7 @@ async function placeOf(db: Db, sellerId: string, id: string): Promise<number> {
       )
     }
     if (rows[0].position !== null) return rows[0].position
-    // known from its delivery, and nobody has pulled it yet
+    // known from its delivery, and not pulled yet
     await listMore(db, sellerId, PLACED_AT_ONCE)
   }
 }

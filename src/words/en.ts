@@ -80,7 +80,7 @@ export const en = {
   pay: {
     title: 'Checkout',
     noScript:
-      'To pay on this page, please switch on JavaScript. It comes from the shop itself, and from who takes the payment.',
+      'To pay on this page, please turn on JavaScript. It comes from the shop itself and from the company that takes the payment.',
     linkIncomplete: 'This link is not complete',
     linkIncompleteText: 'It does not name a product. Please open the seller’s link again, or ask for a new one.',
     shopClosed: 'This shop is not open',
@@ -127,8 +127,8 @@ export const en = {
     formSlow: 'The payment form is still on its way. The connection seems slow.',
     formFailed: 'The payment form cannot be loaded.',
     formFailedText: 'You may be offline, or your browser blocks it. Your order stays the same.',
-    formWindow: 'A secure window opens for the payment. UPI goes by your app or a QR code.',
-    howToFinish: 'Your payment waits for you: see how, and until when, to pay it',
+    formWindow: 'A secure window opens for the payment. You pay by UPI with your app or a QR code.',
+    howToFinish: 'Your payment waits for you: see how to pay it, and by when',
     testMode: 'Test mode',
     testModeText: 'Test mode: no money moves',
     declined: 'Your bank declined the payment. Nothing was taken.',
@@ -218,7 +218,7 @@ export const en = {
     newIn: 'You can ask for a new code in {time}.',
     newNow: 'You can ask for a new code now.',
     sendNew: 'Send a new code',
-    sentNew: 'There is a new code. The one before no longer works.',
+    sentNew: 'We sent you a new code. The previous one no longer works.',
     over: 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.',
     wrong: 'This code is not right. Please check the latest e-mail.',
     tooOften: 'That was too often in a short time.',
@@ -238,7 +238,7 @@ export const en = {
   /** The page of an order. */
   order: {
     pageTitle: 'Your order · Till',
-    noScript: 'To see your order on this page, please switch on JavaScript.',
+    noScript: 'To see your order on this page, please turn on JavaScript.',
     yourOrder: 'Your order',
     enterEmail: 'Enter the e-mail address you ordered with, and this page shows your receipt and your files.',
     enterBoth:
@@ -350,7 +350,7 @@ export const en = {
     receiptComing: 'A receipt is on its way to you.',
     openOrder: 'Open the order',
     codeWrong:
-      'This code does not fit this order and address. Check both; after five wrong tries, or a day, only a new one from the seller helps.',
+      'This code is not right for this order and address. Please check both. After five wrong tries, or a day, you need a new code from the seller.',
     tooOften: 'Too many wrong codes were tried. Please wait a while, then ask the seller to send a new one.',
     stays: 'Does this order stay at your address?',
     staysLead:
@@ -368,12 +368,12 @@ export const en = {
     over: 'The order has another address now',
     overText:
       'It has moved already, so this link does nothing any more. The order opens with the address that it has now.',
-    newestMail: 'This code does not fit. Check the newest mail about this order.',
+    newestMail: 'This code is not right. Please check the newest mail about this order.',
   },
   /** The library: all purchases of a mailbox. */
   library: {
     pageTitle: 'Your library · Till',
-    noScript: 'To see what you have bought, please switch on JavaScript.',
+    noScript: 'To see what you have bought, please turn on JavaScript.',
     title: 'Your library',
     lead: 'Everything you have bought here, from every seller, with its files. You need no account: we send a code to the e-mail you bought with.',
     emailHint: 'The address your receipts were sent to.',
@@ -403,12 +403,12 @@ export const en = {
     forgottenText: 'Nothing of what you bought is kept in this browser.',
     hourOver: 'The hour is over.',
     hourOverText:
-      'A code opens this page for one hour, so that your purchases do not stay on a screen left open. Please ask for a new code.',
+      'A code opens this page for one hour, so that your purchases do not stay on a screen that was left open. Please ask for a new code.',
   },
   /** The page that explains a line of a bank statement. */
   charge: {
     pageTitle: 'What is this charge? · Till',
-    noScript: 'To look up a charge on this page, please switch on JavaScript.',
+    noScript: 'To look up a charge on this page, please turn on JavaScript.',
     title: 'What is this charge?',
     lead: 'A line on your bank statement that you do not know? Tell us what it says and the e-mail you may have bought with. We send a code there, and then show you the order.',
     showOrder: 'Show the order',
@@ -460,14 +460,14 @@ export const en = {
   /** The withdrawal function. The words of its two buttons are those of the directive (EU) 2023/2673 in each language. */
   withdraw: {
     pageTitle: 'Withdraw from contract · Till',
-    noScript: 'To withdraw on this page, please switch on JavaScript. A mail to the seller is as good.',
+    noScript: 'To withdraw on this page, please turn on JavaScript. An e-mail to the seller works just as well.',
     title: 'Withdraw from contract',
     lead: 'Here you state that you withdraw from a contract you made with a seller. You need no account and give no reason. You get an acknowledgement by e-mail.',
     name: 'Your name',
     contract: 'Order number, or what you bought and when',
     contractHint: 'The order number is in your receipt and begins with ord_.',
     email: 'E-mail for the acknowledgement',
-    emailHint: 'Best the address you bought with.',
+    emailHint: 'If you can, use the address you bought with.',
     begin: 'Withdraw from contract here',
     noName: 'Please enter your name.',
     noContract: 'Please say which contract it is.',
@@ -480,7 +480,7 @@ export const en = {
     doneTitle: 'Your statement has arrived',
     doneLead: 'An acknowledgement with its content and time is on its way to {email}.',
     doneText:
-      'It says that your statement arrived, not whether you have a right to withdraw. The seller answers you. If you do not hear from the seller, answer to your receipt.',
+      'It says that your statement arrived, not whether you have a right to withdraw. The seller answers you. If you do not hear from the seller, reply to your receipt.',
     received: 'Received',
     reference: 'Reference',
     sentBefore: 'This statement was sent before with other words.',
@@ -490,7 +490,7 @@ export const en = {
   /** The mails to buyers. */
   mail: {
     named: '{subject}: {product}',
-    buttonFails: 'The button not working? Open {url}',
+    buttonFails: 'Is the button not working? Open {url}',
     product: 'Product',
     file: 'File',
     files: 'Files',
@@ -537,7 +537,7 @@ export const en = {
     twice: 'A second payment was sent back',
     twiceTitle: 'You paid once. We sent the second payment back.',
     twiceText:
-      'Your bank charged you twice for {product}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.',
+      'Your bank charged you twice for {product}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not affected.',
     returned: 'Your payment was sent back',
     returnedText:
       'It did not match the price of {product}, so {seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.',
@@ -564,7 +564,7 @@ export const en = {
     moved: 'Your order has another address now',
     movedTitle: 'This order has moved to another mailbox.',
     movedText:
-      'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. Did you buy it, and did you not ask for this? Then write to the seller: your receipt names the address.',
+      'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. If you bought it and did not ask for this, write to the seller: your receipt names the address.',
     recall: 'A file was recalled',
     recallTitle: 'Please read this before you open a file again.',
     recallText:
@@ -579,21 +579,21 @@ export const en = {
     libraryCodeText:
       'Type it where you asked for it, and all that you bought with this address opens there, with its files, for an hour. It works once, for ten minutes, and only in that browser.',
     codeNote:
-      'You did not ask for it? Then somebody typed your address at {host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs {host}.',
+      'Did you not ask for it? Then somebody typed your address at {host}. Without this code they see nothing of yours, so please do not pass it on. If such mails keep coming, tell the people who run {host}.',
     nothing: 'Nothing was bought at {host} with this address',
     nothingTitle: 'There is no order with this address',
     nothingAsked: 'Somebody, perhaps you, asked at {host} about a purchase with this address.',
     nothingText:
-      'With this address nothing was ever bought there, so there is no code either. If it was you: please try again with every other address you use.',
+      'Nothing was ever bought there with this address, so there is no code either. If it was you: please try again with every other address you use.',
     nothingNote:
-      'It was not you? Then somebody typed your address by mistake, and there is nothing to do. Should such mails keep coming, tell whoever runs {host}.',
+      'Was it not you? Then somebody typed your address by mistake, and there is nothing to do. If such mails keep coming, tell the people who run {host}.',
     confirmCode: '{code} is your code to confirm your address',
     confirmTitle: 'Is this the right address for your order?',
     confirmText:
       '{seller} was told that the address of this order was mistyped, and that it should be {email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.',
     confirmButton: 'Confirm my address',
     confirmNote:
-      'You bought nothing like this? Then somebody has named your address by mistake: do nothing, and do not pass the code on.',
+      'Did you buy nothing like this? Then somebody gave your address by mistake. You need not do anything; please do not pass the code on.',
     stays: 'Does your order stay at this address?',
     staysTitle: 'Somebody says that this order belongs to another address.',
     staysTold: 'The seller was told that this address was a mistake, and the reader of the other one has confirmed it.',
@@ -603,7 +603,7 @@ export const en = {
     staysText:
       'Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.',
     staysButton: 'Keep my order',
-    staysNote: 'You did not buy this? Then there is nothing to do.',
+    staysNote: 'Did you not buy this? Then there is nothing to do.',
     withdrawal: 'We received your withdrawal',
     withdrawalTitle: 'We received your statement of withdrawal.',
     withdrawalText:
@@ -612,6 +612,6 @@ export const en = {
     name: 'Name',
     contract: 'Contract',
     withdrawalNote:
-      'You did not make this statement? Then somebody typed your address at {host}, and nothing of yours has changed by it.',
+      'Did you not make this statement? Then somebody typed your address at {host}, and nothing of yours has changed.',
   },
 }

@@ -153,7 +153,7 @@ test('wrong codes are answered in words, the fifth says that only a new one help
   await expect(page.getByText('This code can no longer be used')).toBeVisible()
   await page.clock.fastForward('00:35')
   await page.getByRole('button', { name: 'Send a new code' }).click()
-  await expect(page.getByText('There is a new code. The one before no longer works.')).toBeVisible()
+  await expect(page.getByText('We sent you a new code. The previous one no longer works.')).toBeVisible()
   await codeField(page).fill(await chargeCode(page, email, 2))
   await expect(page.getByRole('heading', { name: 'This order matches, but is not paid.' })).toBeVisible()
   await expect(page.getByText('Not paid', { exact: true })).toBeVisible()

@@ -148,7 +148,7 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await buyer.getByLabel('E-mail').fill(right)
   await buyer.getByLabel('Code').fill(code === '111111' ? '222222' : '111111')
   await buyer.getByRole('button', { name: 'Confirm the address' }).click()
-  await expect(buyer.getByText(/This code does not fit this order and address/)).toBeVisible()
+  await expect(buyer.getByText(/This code is not right for this order and address/)).toBeVisible()
   await expect(buyer.getByLabel('Code')).toBeFocused()
   await expectAccessible(buyer, 'confirming an address')
   await buyer.getByLabel('Code').fill(code)

@@ -75,7 +75,7 @@ test('the page says when it can send a new code, and then only the new one works
   await page.clock.fastForward('00:35')
   await expect(page.locator('output').getByText('You can ask for a new code now.')).toBeAttached()
   await again.click()
-  await expect(page.getByText('There is a new code. The one before no longer works.')).toBeVisible()
+  await expect(page.getByText('We sent you a new code. The previous one no longer works.')).toBeVisible()
   await expect(codeField(page)).toBeFocused()
   const second = await codeFor(page, email, 2)
   if (first !== second) {

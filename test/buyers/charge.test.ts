@@ -263,7 +263,7 @@ test('only its mail tells whether an address has orders', async () => {
   const [withCode] = await shop.mails(known)
   assert(withCode!.text.includes(code) && withCode!.html.includes(code))
   assert.doesNotMatch(withCode!.text + withCode!.html, /https?:|href=|src=|A book|<script/i)
-  assert.match(withCode!.text, /did not ask for it\?/)
+  assert.match(withCode!.text, /not ask for it\?/)
 })
 
 test('a request for a code costs the same work for a mailbox that has bought as for one that has not', async () => {

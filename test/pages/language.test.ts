@@ -79,7 +79,7 @@ test('the page sends one language: the texts of its scripts, and those outside o
   assert.deepEqual(Object.keys(wordsOf(french.html)).sort(), ['address', 'code', 'order', 'site', 'ui'])
   assert.equal(wordsOf(french.html).order.paid, fr.order.paid)
   assert.ok(french.html.includes(`>${fr.site.signIn}<`))
-  assert.doesNotMatch(french.html, /Sign in|switch on JavaScript/)
+  assert.doesNotMatch(french.html, /Sign in|turn on JavaScript/)
   const hebrew = await show('/charge/?locale=he')
   assert.equal(hebrew.direction, 'rtl')
   assert.ok(hebrew.html.includes(`<title data-w="charge.pageTitle">${he.charge.pageTitle}</title>`))

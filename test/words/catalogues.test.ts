@@ -67,7 +67,7 @@ test('a built page changes its language: its texts, its direction, and nothing i
   assert.equal(words.pay.toPayment, (await catalogueOf('ar')).pay.toPayment)
   const scriptOf = (html: string) => /<script type="module">(.*?)<\/script>/s.exec(html)![1]
   assert.equal(scriptOf(arabic), scriptOf(built))
-  assert.doesNotMatch(arabic.replace(scriptOf(arabic)!, ''), /switch on JavaScript|Continue to payment/)
+  assert.doesNotMatch(arabic.replace(scriptOf(arabic)!, ''), /turn on JavaScript|Continue to payment/)
 })
 
 test('each page is sent the parts that its modules read, and no other', () => {

@@ -20,7 +20,7 @@ interface Parts {
 }
 
 const TOO_MANY =
-  'Too many statements came from your network or for this address. Please wait, or write to the seller: a mail is as good as this form.'
+  'Too many statements came from your network or for this address. Please wait, or write to the seller: an e-mail works just as well as this form.'
 
 /**
  * Takes a statement of withdrawal. It looks at no order, so its answer and its time tell nobody whether one exists. The statement, its

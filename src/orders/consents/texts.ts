@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Locale } from '../../kit/locales.ts'
 
-// What buyers of digital content agree to before it is supplied within the withdrawal period (Directive 2011/83/EU, Article 16(m)).
+// Buyers of digital content agree to these texts before it is supplied within the withdrawal period (Directive 2011/83/EU, Article 16(m)).
 // A text is never edited: another wording is another id, so that the hash in an old order still has its text here.
 
 export interface Statement {

@@ -3,7 +3,7 @@ import type { Db } from '../../kit/database.ts'
 import type { OrderOfPayout } from '../entries.ts'
 import type { PayoutSums, Totals } from '../statement.ts'
 
-// What a payout of the processor is made of, in the form of the payouts of this service. Its fees are those of the processor and ours.
+// The parts of a payout by the processor, in the form of the payouts of this service. Its fees are those of the processor and ours.
 
 const PARTS = sql`
   coalesce(sum(i.amount_minor) filter (where i.kind = 'sale'), 0)::bigint as "saleMinor",

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { Amount, Seconds, nullable } from '../shapes.ts'
 import { AccountSettings, ChargeId, Currency, Metadata, idOf, listOf } from './entities.ts'
 
-// What we read of sellers' own accounts, as entities.ts has it for payments.
+// Schemas of the fields that we read of sellers' own accounts. entities.ts has those of payments.
 
 const Names = Type.Optional(nullable(Type.Array(Type.String({ maxLength: 500 }))))
 /** A seller's own account (https://docs.stripe.com/api/accounts/object). */

@@ -1,4 +1,4 @@
-// What Stripe misses of a seller, in words. Its names are paths such as `individual.verification.document` or
+// Puts the details that Stripe still needs from a seller into words. Stripe names them by paths such as `individual.verification.document` or
 // `person_1Abc.dob.day` (https://docs.stripe.com/connect/required-verification-information).
 
 /** The first that fits says it. */
