@@ -24,6 +24,8 @@ const LONG = ['simulation-1', 'faults-1', 'test-payments-1', 'test-payments-2', 
 /** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
 const FILES_OF_A_PROCESS = 8
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
+/** A page for the tests of web/, whose modules read it when they load. */
+const PAGE = path.join('test', 'support', 'page.ts')
 /** Each group adds a line with its processor time here when it ends. */
 const COSTS = path.join(GROUPS, 'costs.ndjson')
 const DEAREST = 12
@@ -61,8 +63,9 @@ export function groupsOf(name, files) {
   const size = Math.ceil(files.length / count)
   return Array.from({ length: count }, (_, at) => {
     const suites = files.slice(at * size, (at + 1) * size).map((file) => {
-      const url = JSON.stringify(pathToFileURL(path.resolve(file)).href)
-      return `describe(${JSON.stringify(file)}, () => import(${url}))`
+      const [url, page] = [file, PAGE].map((one) => JSON.stringify(pathToFileURL(path.resolve(one)).href))
+      const first = file.startsWith('web/') ? `await import(${page}); ` : ''
+      return `describe(${JSON.stringify(file)}, async () => { ${first}await import(${url}) })`
     })
     const group = path.resolve(GROUPS, `${name}-${at + 1}.test.mjs`)
     fs.writeFileSync(group, ["import { describe } from 'node:test'", ...suites, ...noteCost(group), ''].join('\n'))
