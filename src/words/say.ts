@@ -9,8 +9,8 @@ export const say = (text: string, values: Record<string, string | number>): stri
 
 /** The words for a number of things: `saySome('en', words.files, 3)` is "3 files". */
 export function saySome(locale: string, forms: Plural, count: number, values: Record<string, string> = {}): string {
-  const form = forms[new Intl.PluralRules(locale).select(count)] ?? forms.other
-  return say(form, { ...values, count: new Intl.NumberFormat(locale).format(count) })
+  const form = forms[pluralRules(locale).select(count)] ?? forms.other
+  return say(form, { ...values, count: numbers(locale).format(count) })
 }
 
 /** Whole sentences, one after the other. Chinese and Japanese put no space between them. */
@@ -21,5 +21,16 @@ export const sentences = (parts: readonly (string | false | undefined)[]): strin
     .replaceAll('。 ', '。')
 
 /** A time for a reader whose clock is not known. */
-export const timeText = (at: Date, locale: string): string =>
-  `${new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(at)} UTC`
+export const timeText = (at: Date, locale: string): string => `${times(locale).format(at)} UTC`
+
+/** Keeps what `make` has made for each language: making it takes a hundred times as long as using it. */
+function kept<Made>(make: (locale: string) => Made): (locale: string) => Made {
+  const all = new Map<string, Made>()
+  return (locale) => all.get(locale) ?? all.set(locale, make(locale)).get(locale)!
+}
+
+const pluralRules = kept((locale) => new Intl.PluralRules(locale))
+const numbers = kept((locale) => new Intl.NumberFormat(locale))
+const times = kept(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+)
