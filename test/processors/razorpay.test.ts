@@ -600,6 +600,28 @@ test('disputes are open until they are won or lost, and an inquiry is none', asy
   assert((await states()).some(([amount, state]) => amount === 300 && state === 'lost'))
 })
 
+test('an open dispute has the last moment for an answer, as far as Razorpay names one, and an ended one has none', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const dispute = bank.openDispute(bank.pay(id).id)
+  const respondBy = async () => (await processor.fetchPayment(id)).disputes[0]!.respondBy
+  for (const [named, moment] of [
+    [1_893_456_000, '2030-01-01T00:00:00.000Z'],
+    [1_893_459_600, '2030-01-01T01:00:00.000Z'],
+    [null, undefined],
+    [0, undefined],
+    [undefined, undefined],
+  ] as const) {
+    dispute['respond_by'] = named
+    assert.equal(await respondBy(), moment, String(named))
+  }
+  dispute['respond_by'] = 1_893_456_000
+  for (const status of ['won', 'lost'] as const) {
+    bank.moveDispute(dispute['id'], status)
+    assert.equal(await respondBy(), undefined, status)
+  }
+})
+
 test('an account that may not read disputes or cards can be paid all the same', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   bank.lacks.push('disputes', 'cards')

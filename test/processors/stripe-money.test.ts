@@ -5,6 +5,8 @@ import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import { AmountNotTaken, RefundTaken } from '../../src/processors/processor.ts'
 import { next, payment, setUp, unavailable } from '../support/stripe-setup.ts'
 
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+
 // ── amounts
 
 test('every currency is charged in Stripe’s own units, and reported in ours', async (t) => {
@@ -376,11 +378,31 @@ test('a dispute is open, won or lost; an inquiry and a prevented one are none', 
     const dispute = bank.openDispute(id, { status })
     const { disputes } = await stripe.fetchPayment(id)
     const lost = state === 'lost' && { lostMinor: 1900 }
+    const until = state === 'open' && { respondBy: timeOf(dispute['evidence_details'].due_by) }
     assert.deepEqual(
       disputes,
-      state ? [{ id: dispute['id'], captureId, amountMinor: 1900, state, ...lost }] : [],
+      state ? [{ id: dispute['id'], captureId, amountMinor: 1900, state, ...lost, ...until }] : [],
       status,
     )
+  }
+})
+
+test('an open dispute has the last moment for an answer, as far as Stripe names one, and a closed one has none', async (t) => {
+  const { bank, stripe, paid } = await setUp(t)
+  const { id } = await paid()
+  const dispute = bank.openDispute(id, { dueBy: 1_893_456_000 })
+  const respondBy = async () => (await stripe.fetchPayment(id)).disputes[0]!.respondBy
+  assert.equal(await respondBy(), '2030-01-01T00:00:00.000Z')
+  dispute['evidence_details'].due_by = 1_893_459_600
+  assert.equal(await respondBy(), '2030-01-01T01:00:00.000Z', 'the bank gives more time')
+  for (const none of [{ due_by: null }, { due_by: 0 }, {}, null, undefined]) {
+    dispute['evidence_details'] = none
+    assert.equal(await respondBy(), undefined, JSON.stringify(none))
+  }
+  dispute['evidence_details'] = { due_by: 1_893_459_600 }
+  for (const status of ['won', 'lost'] as const) {
+    bank.closeDispute(dispute['id'], status)
+    assert.equal(await respondBy(), undefined, status)
   }
 })
 

@@ -412,7 +412,10 @@ export class StripeBank {
     this.tell('charge.refund.updated', refund)
   }
 
-  openDispute(id: string, { amount, currency, status = 'needs_response' }: Wire = {}): Wire {
+  openDispute(
+    id: string,
+    { amount, currency, status = 'needs_response', dueBy = this.seconds() + 7 * 86_400 }: Wire = {},
+  ): Wire {
     const charge = this.chargeOf(id)
     const dispute = {
       id: newId('du'),
@@ -422,6 +425,7 @@ export class StripeBank {
       charge: charge['id'],
       created: this.seconds(),
       currency: currency ?? charge['currency'],
+      evidence_details: { due_by: dueBy, has_evidence: false, past_due: false, submission_count: 0 },
       livemode: this.live,
       payment_intent: charge['payment_intent'],
       reason: 'fraudulent',
