@@ -1,7 +1,10 @@
 // npm run trust -- ann@shop.example          marks a seller as trusted, by address or id; with --end, as not trusted
+// A seller who has waited for the approval gets a mail.
 // Ends with 0: done, also if it was so before; 1: there is no such seller; 2: it could not be done.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
 import { trustFromMachine } from '../src/operator/sellers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
@@ -23,8 +26,9 @@ process.exit(status)
 
 async function trust(url: string): Promise<number> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
+  const jobs = await startJobs({ connectionString: url }, newLog('silent'))
   try {
-    const changed = await trustFromMachine(db, seller, !end)
+    const changed = await trustFromMachine(db, jobs, seller, !end)
     if (!changed) {
       console.error('There is no seller with this address or id.')
       return NO_SUCH_SELLER
@@ -34,6 +38,7 @@ async function trust(url: string): Promise<number> {
     console.log(changed.already ? `${name} was ${not}trusted before.` : `${name} is ${not}trusted from now on.`)
     return DONE
   } finally {
+    await jobs.stop()
     await close()
   }
 }

@@ -97,14 +97,19 @@ export const endApproval: SellerAction = (db, _jobs, actor, sellerId) =>
     return !already
   })
 
-/** The command `npm run trust`: the same without a mail, for a seller found by id or address. Undefined: there is no such seller. */
-export const trustFromMachine = (db: Db, seller: string, isTrusted: boolean): Promise<TrustedSeller | undefined> =>
+/** The command `npm run trust`: the same, for a seller found by id or address. Undefined: there is no such seller. */
+export const trustFromMachine = (
+  db: Db,
+  jobs: Jobs,
+  seller: string,
+  isTrusted: boolean,
+): Promise<TrustedSeller | undefined> =>
   inTransaction(db, async (tx) => {
     const changed = await trustSeller(tx, seller, isTrusted)
-    if (changed && !changed.already)
-      await note(tx, MACHINE, isTrusted ? 'seller_approved' : 'seller_approval_ended', changed.id, {
-        email: changed.email,
-      })
+    if (!changed || changed.already) return changed
+    const { id, email } = changed
+    await note(tx, MACHINE, isTrusted ? 'seller_approved' : 'seller_approval_ended', id, { email })
+    if (isTrusted && (await lockSeller(tx, id)).waited) await addNotice(tx, jobs, { kind: 'shop_approved', to: email })
     return changed
   })
 

@@ -8,16 +8,20 @@ import { bareEnvironment } from '../support/service.ts'
 import { SECRET, eventually, sharedShop } from '../support/shop.ts'
 import { OPERATOR, logOf, operatorOf, reviewedOrder, sellerOf } from './support.ts'
 
-const COMMAND = path.join(import.meta.dirname, '../../scripts/operator.ts')
+const SCRIPTS = path.join(import.meta.dirname, '../../scripts')
 const shop = sharedShop({ env: { OPERATORS: OPERATOR, SIGNUP: 'approval' } })
 let ann: Browser
 before(async () => {
   ann = await operatorOf(shop())
 })
 
-async function operator(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
+const operator = (...args: string[]) => run('operator', ...args)
+async function run(
+  name: 'operator' | 'trust',
+  ...args: string[]
+): Promise<{ status: number | null; out: string; err: string }> {
   const env = { ...bareEnvironment(), DATABASE_URL: shop().databaseUrl, DATA_DIR: shop().config.dataDir, SECRET }
-  const child = spawn(process.execPath, [COMMAND, ...args], { env })
+  const child = spawn(process.execPath, [path.join(SCRIPTS, `${name}.ts`), ...args], { env })
   let [out, err] = ['', '']
   child.stdout.on('data', (text) => (out += text))
   child.stderr.on('data', (text) => (err += text))
@@ -46,6 +50,29 @@ test('the machine approves, suspends and signs out a seller, and the log says th
   await eventually(
     () => shop().mails(email),
     (mails) => mails.filter(({ subject }) => subject.startsWith('Your shop')).length === 3,
+  )
+})
+
+test('npm run trust approves a seller who waits, with the same mail, once', async () => {
+  const { sellerId, email } = await sellerOf(shop())
+  const trusted = async (...args: string[]) => {
+    const { status, out, err } = await run('trust', ...args)
+    assert.deepEqual([status, err], [0, ''])
+    return out
+  }
+  const opened = async () => (await shop().mails(email)).filter(({ subject }) => subject.endsWith(' is open')).length
+  assert.match(await trusted(email), new RegExp(`<${email}> is trusted from now on`))
+  assert.match(await trusted(sellerId), /was trusted before/)
+  await eventually(opened, (count) => count === 1)
+  assert.match(await trusted(sellerId, '--end'), /is not trusted from now on/)
+  assert.match(await done('sellers', email), /awaiting_approval/)
+  assert.equal(await done('approve', email), 'Done.\n')
+  // the second mail is sent after every earlier one
+  await eventually(opened, (count) => count >= 2)
+  assert.equal(await opened(), 2)
+  assert.deepEqual(
+    (await logOf(ann, sellerId)).map(({ actor, action }) => `${actor} ${action}`),
+    ['machine seller_approved', 'machine seller_approval_ended', 'machine seller_approved'],
   )
 })
 
