@@ -11,7 +11,7 @@ import { type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded.t
 import { claimData } from './embedded/cluster.ts'
 import { isGuarded, standGuard } from './embedded/guard.ts'
 import { findPostmaster } from './embedded/pid-file.ts'
-import type { Place } from './embedded/place.ts'
+import { type Place, socketFolder } from './embedded/place.ts'
 
 const NAME = 'till'
 const AS_ROOT = process.getuid?.() === 0
@@ -182,6 +182,23 @@ test('a long path with special characters works', async (t) => {
   const postgres = await start(t, folder)
   finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
+})
+
+test('a path that is long in bytes, and not in characters, works', async (t) => {
+  const folder = clusterFolder(t, 'größe/'.repeat(4) + 'データ'.repeat(12))
+  const postgres = await start(t, folder)
+  finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
+  assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
+})
+
+test('where no path is short enough for a socket, the start says so in one line', () => {
+  assert.equal(socketFolder('/srv/till', '/tmp/till-1'), '/srv/till/s')
+  for (const long of [`/${'x'.repeat(84)}`, `/${'é'.repeat(42)}`])
+    assert.match(socketFolder(long, '/tmp/till-1'), /^\/tmp\/till-1-[0-9a-f]{10}$/)
+  assert.throws(() => socketFolder(`/${'x'.repeat(84)}`, `/${'y'.repeat(80)}/till-1`), {
+    message:
+      /^DATA_DIR: the path \/x+ is too long for PostgreSQL's socket: choose a shorter DATA_DIR, or a shorter TMPDIR than \/y+\.$/,
+  })
 })
 
 test('data of another major version are refused with an explanation', async (t) => {

@@ -9,7 +9,7 @@ import { type Account, accountFor } from './account.ts'
 
 export const WINDOWS = process.platform === 'win32'
 /** A socket's address has room for 107 bytes, 103 on macOS, and PostgreSQL adds 15 to the folder. */
-const LONGEST_SOCKET_FOLDER = 85
+const LONGEST_SOCKET_FOLDER_BYTES = 85
 
 /** The folder in which a process was started (Linux). It works even when the process may not enter that folder by its path. */
 const OWN_FOLDER = '/proc/self/cwd'
@@ -155,11 +155,18 @@ function placeIn(
   version = versionOf(native, account),
 ): Place {
   if (!version) throw new CannotStart('The embedded PostgreSQL does not run on this machine: set DATABASE_URL.')
-  let socketDir = path.join(home, 's')
-  if (socketDir.length > LONGEST_SOCKET_FOLDER) {
-    socketDir = `${forSockets}-${createHash('sha256').update(home).digest('hex').slice(0, 10)}`
-  }
+  const socketDir = socketFolder(home, forSockets)
   return { bin: path.join(native, 'bin'), version, home, dataDir: path.join(home, 'data'), socketDir, account }
+}
+
+/** Where the socket lies: beside the data, or in a folder that begins with `otherwise` when the path there is too long for a socket. */
+export function socketFolder(home: string, otherwise: string): string {
+  const fits = (folder: string) => WINDOWS || Buffer.byteLength(folder) <= LONGEST_SOCKET_FOLDER_BYTES
+  const elsewhere = `${otherwise}-${createHash('sha256').update(home).digest('hex').slice(0, 10)}`
+  const found = [path.join(home, 's'), elsewhere].find(fits)
+  if (found) return found
+  const shorter = `a shorter DATA_DIR, or a shorter TMPDIR than ${path.dirname(otherwise)}`
+  throw new CannotStart(`DATA_DIR: the path ${home} is too long for PostgreSQL's socket: choose ${shorter}.`)
 }
 
 export function makeSocketFolder({ socketDir, account }: Place): void {
