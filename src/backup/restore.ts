@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { connect } from '../kit/database.ts'
 import { startEmbedded } from '../kit/embedded.ts'
+import { packagedMajor } from '../kit/embedded/place.ts'
 import { recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
 import type { Storage } from '../kit/storage/storage.ts'
@@ -53,6 +54,7 @@ export async function restore({ vault, dataDir, secrets, until, openStorage, onP
   const base = await inWords(() => chooseBase(vault, until))
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
     throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
+  mustFit(base)
   const working = path.join(dataDir, UNFINISHED)
   await fs.mkdir(working, { recursive: true, mode: 0o711 })
   await fs.chmod(working, 0o711)
@@ -99,6 +101,19 @@ async function chooseBase(vault: Vault, until: Date | undefined): Promise<Base> 
   const newest = early.at(-1)
   if (!newest) throw new CannotStart(`--at: the oldest backup is of ${bases[0]!.finishedAt}.`)
   return newest
+}
+
+/** The files of a database belong to one major version of PostgreSQL. */
+function mustFit({ version, finishedAt }: Base): void {
+  const ours = packagedMajor()
+  if (version === ours) return
+  const way =
+    Number(version) < Number(ours)
+      ? 'Restore it with the release that made it, and upgrade that one then (docs/upgrade.md)'
+      : 'Restore it with the newer release that made it'
+  throw new CannotStart(
+    `BACKUP_URL: the backup of ${finishedAt} was made by PostgreSQL ${version}, and this release runs ${ours}. ${way}.`,
+  )
 }
 
 async function unpackBase(

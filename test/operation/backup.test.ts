@@ -6,7 +6,10 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { baseManifest } from '../../src/backup/names.ts'
+import { readBases } from '../../src/backup/retention.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
+import { openVault } from '../../src/kit/vault/vault.ts'
 import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
 import { type Service, bareEnvironment, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
@@ -196,6 +199,7 @@ test('a restore overwrites nothing, and refuses what it cannot use, in one line 
   const strange = serviceFolder(t)
   fs.mkdirSync(path.join(strange, 'base', 'x'), { recursive: true })
   fs.writeFileSync(path.join(strange, 'base', 'x', 'manifest'), 'x'.repeat(1000))
+  const [older, newer] = [await ofVersion('17'), await ofVersion('99')]
   const cases: [says: RegExp, dataDir: string, settings: Record<string, string>, ...args: string[]][] = [
     [/^DATA_DIR: .* is not empty/, full, {}],
     [/^BACKUP_KEY \(or SECRET\): the backup was written with another key/, newPlace(), { BACKUP_KEY: 'y'.repeat(40) }],
@@ -206,6 +210,16 @@ test('a restore overwrites nothing, and refuses what it cannot use, in one line 
       /^BACKUP_URL: this place holds something that is no backup of Till/,
       newPlace(),
       { BACKUP_URL: `file:${strange}` },
+    ],
+    [
+      /^BACKUP_URL: the backup of 20\S+Z was made by PostgreSQL 17, and this release runs 18\. Restore it with the release that made it, and upgrade that one then/,
+      newPlace(),
+      { BACKUP_URL: `file:${older}` },
+    ],
+    [
+      /^BACKUP_URL: .* by PostgreSQL 99, .* Restore it with the newer release that made it\.$/,
+      newPlace(),
+      { BACKUP_URL: `file:${newer}` },
     ],
     [/^--at: the oldest backup is of 20/, newPlace(), {}, '--at', '2020-01-01T00:00:00Z'],
     [/^--at: expected a moment of the past/, newPlace(), {}, '--at', 'yesterday'],
@@ -222,6 +236,15 @@ test('a restore overwrites nothing, and refuses what it cannot use, in one line 
   }
   assert.deepEqual(fs.readdirSync(full), ['something'])
 })
+
+/** A copy of the backup whose database is of another major version of PostgreSQL, as its manifest says. */
+async function ofVersion(version: string): Promise<string> {
+  const folder = serviceFolder(t)
+  fs.cpSync(place, folder, { recursive: true })
+  const vault = openVault({ folder }, [BACKUP_KEY])
+  for (const base of await readBases(vault)) await vault.putJson(baseManifest(base.id), { ...base, version })
+  return folder
+}
 
 test('a file that is damaged in the backup is named, and everything else comes back', async () => {
   const damaged = serviceFolder(t)
