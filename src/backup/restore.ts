@@ -41,6 +41,8 @@ export interface Restore {
   secrets: readonly string[]
   until?: Date | undefined
   openStorage(dataDir: string): Promise<Storage>
+  /** The longest wait for a segment of the log. */
+  segmentTimeoutMs?: number
   onProgress?: (step: string) => void
 }
 
@@ -49,7 +51,8 @@ export interface Restore {
  * in a folder of its own inside of `dataDir` and moves the result into its place at the end, so a restore that is cut off leaves
  * nothing that a start could take for a database. Throws CannotStart with what the operator can do.
  */
-export async function restore({ vault, dataDir, secrets, until, openStorage, onProgress = () => {} }: Restore): Promise<Restored> {
+export async function restore(wanted: Restore): Promise<Restored> {
+  const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted
   await mustBeEmpty(dataDir)
   const base = await inWords(() => chooseBase(vault, until))
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
@@ -71,6 +74,7 @@ export async function restore({ vault, dataDir, secrets, until, openStorage, onP
       name: 'till',
       label: base.label,
       until,
+      fetchTimeoutMs: segmentTimeoutMs,
       fetch: (segment, file) => fetchSegment(vault, walName(base.cluster, segment), file),
     }),
   )

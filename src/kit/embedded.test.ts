@@ -12,6 +12,7 @@ import { claimData } from './embedded/cluster.ts'
 import { isGuarded, standGuard } from './embedded/guard.ts'
 import { findPostmaster } from './embedded/pid-file.ts'
 import { type Place, socketFolder } from './embedded/place.ts'
+import { restoreCommand } from './embedded/postmaster.ts'
 
 const NAME = 'till'
 const AS_ROOT = process.getuid?.() === 0
@@ -199,6 +200,23 @@ test('where no path is short enough for a socket, the start says so in one line'
     message:
       /^DATA_DIR: the path \/x+ is too long for PostgreSQL's socket: choose a shorter DATA_DIR, or a shorter TMPDIR than \/y+\.$/,
   })
+})
+
+test('a restore whose process was killed ends with a status that PostgreSQL does not take for the end of the log', (t) => {
+  const folder = path.join(clusterFolder(t, `it's 100% here`), 'asked')
+  fs.mkdirSync(folder)
+  // PostgreSQL works in its folder, and names the file from there
+  const inPostgres = () => {
+    const command = restoreCommand(folder, 200).replaceAll('%f', '0001').replaceAll('%p', 'got').replaceAll('%%', '%')
+    return spawnSync('/bin/sh', ['-c', command], { cwd: path.dirname(folder) }).status
+  }
+  assert.equal(inPostgres(), 255)
+  assert.deepEqual(fs.readdirSync(folder), ['0001.want'])
+  fs.writeFileSync(path.join(folder, '0001.none'), '')
+  assert.equal(inPostgres(), 1)
+  fs.writeFileSync(path.join(folder, '0001.here'), 'its bytes')
+  assert.equal(inPostgres(), 0)
+  assert.equal(fs.readFileSync(path.join(folder, '../got'), 'utf8'), 'its bytes')
 })
 
 test('data of another major version are refused with an explanation', async (t) => {

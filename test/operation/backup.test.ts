@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { baseManifest } from '../../src/backup/names.ts'
+import { restore } from '../../src/backup/restore.ts'
 import { readBases } from '../../src/backup/retention.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
@@ -245,6 +246,20 @@ async function ofVersion(version: string): Promise<string> {
   for (const base of await readBases(vault)) await vault.putJson(baseManifest(base.id), { ...base, version })
   return folder
 }
+
+test('a place that answers no more ends the restore in one line, and its PostgreSQL', async () => {
+  const vault = openVault({ folder: place }, [BACKUP_KEY])
+  const silent: typeof vault = {
+    ...vault,
+    read: (name, options) => (name.startsWith('wal/') ? new Promise<never>(() => {}) : vault.read(name, options)),
+  }
+  const dataDir = newPlace()
+  const openStorage = () => assert.fail('the files come after the database')
+  await assert.rejects(restore({ vault: silent, dataDir, secrets: [SECRET], openStorage, segmentTimeoutMs: 300 }), {
+    message: /^BACKUP_URL: [0-9A-F]{8,24}(?:\.history)? has not come within 0\.3 s\. Run the restore again when the place answers\.$/,
+  })
+  assert.equal(findRunning(path.join(dataDir, 'restoring', 'postgres')), undefined)
+})
 
 test('a file that is damaged in the backup is named, and everything else comes back', async () => {
   const damaged = serviceFolder(t)

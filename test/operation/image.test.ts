@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { restoreCommand } from '../../src/kit/embedded/postmaster.ts'
 
 // The files from which the image is built and run. `npm run image-test` builds it and runs it.
 
@@ -70,9 +71,9 @@ test('what the build copies reaches it, and no data or secret of this machine do
 })
 
 test('the image has each program that a command of PostgreSQL calls', () => {
-  const [, command = ''] = /restore_command: `(.*)`/.exec(read('src/kit/embedded/postmaster.ts')) ?? []
-  const called = command.split(/;| && | do | while /).map((part) => part.trim().split(' ')[0]!).filter((word) => /^[a-z]+$/.test(word)) // oxfmt-ignore
-  const inShell = new Set(['while', 'do', 'done'])
+  const command = restoreCommand('/asked', 1000)
+  const called = command.split(/;| && | \|\| | do | while /).map((part) => part.trim().split(' ')[0]!).filter((word) => /^[a-z]+$/.test(word)) // oxfmt-ignore
+  const inShell = new Set(['while', 'do', 'done', 'exit'])
   const programs = /const PROGRAMS = \[(.*)\]/.exec(read('scripts/image-root.ts'))![1]!
   assert(called.includes('touch') && called.includes('sleep'))
   for (const name of called.filter((word) => !inShell.has(word))) assert(programs.includes(`/${name}'`), name)

@@ -18,6 +18,8 @@ const PORT = 5432
 const STOP_TIMEOUT_MS = 10_000
 const REAP_TIMEOUT_MS = 500
 const MOST_LOG_BYTES = 5_000_000
+/** How often a restore looks for the segment that it has asked for. */
+const LOOK_SECONDS = 0.05
 
 export interface Running extends Postmaster {
   adopted: boolean
@@ -31,7 +33,7 @@ export interface ServerOptions {
   /** Puts finished segments of the write-ahead log (WAL) into this folder beside the data. */
   walFolder?: string | undefined
   /** Lets a copy become a database again: it asks for each segment in this folder, see `recovery.ts`. */
-  recovery?: { folder: string; until?: Date | undefined } | undefined
+  recovery?: { folder: string; until?: Date | undefined; answerWithinMs: number } | undefined
 }
 
 /** A seller loses at most this much of the log with the machine, and half a minute on its way to the backup. */
@@ -80,12 +82,11 @@ export const isArchiving = ({ dataDir }: Place): boolean =>
 function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): Record<string, string | number> {
   const inside = insideFolder(place, place.dataDir)
   if (recovery) {
-    const asked = `'${inside.reach(recovery.folder)}/%f'`
     return {
       wal_level: 'replica',
       // no connection before the recovery has ended
       hot_standby: 'off',
-      restore_command: `touch ${asked}.want; while [ ! -e ${asked}.here ] && [ ! -e ${asked}.none ]; do sleep 0.05; done; mv ${asked}.here '%p'`,
+      restore_command: restoreCommand(inside.reach(recovery.folder), recovery.answerWithinMs),
       recovery_target_timeline: 'latest',
       ...(recovery.until && {
         // the abbreviation Z is not known yet when PostgreSQL reads this
@@ -105,6 +106,19 @@ function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): 
     'basic_archive.archive_directory': inside.reach(walFolder),
     archive_timeout: ARCHIVE_SECONDS,
   }
+}
+
+/**
+ * Asks for a segment in the folder and waits for the answer. When nobody answers, because the process of the restore was killed, it
+ * ends with a status by which PostgreSQL ends too. With any other one PostgreSQL would take the log to end here, and open the database.
+ */
+export function restoreCommand(folder: string, answerWithinMs: number): string {
+  const asked = `'${folder.replaceAll("'", `'\\''`).replaceAll('%', '%%')}/%f'`
+  const looks = Math.ceil(answerWithinMs / 1000 / LOOK_SECONDS)
+  return (
+    `touch ${asked}.want; left=${looks}; while [ ! -e ${asked}.here ] && [ ! -e ${asked}.none ]; do ` +
+    `[ $left -gt 0 ] || exit 255; left=$((left - 1)); sleep ${LOOK_SECONDS}; done; mv ${asked}.here '%p'`
+  )
 }
 
 function launch(place: Place, options: ServerOptions): ChildProcess {

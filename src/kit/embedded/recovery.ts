@@ -2,6 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { CannotStart } from '../cannot-start.ts'
+import { inTime, OutOfTime } from '../time.ts'
 import { checkVersion, DATABASE, readSuperuserPassword, SUPERUSER } from './cluster.ts'
 import { findPlace, giveTo, type Place, runProgram, WINDOWS } from './place.ts'
 import { ensureRunning, stopPostmaster } from './postmaster.ts'
@@ -10,6 +12,10 @@ const POLL_MS = 20
 const ENDS_BEFORE = /recovery ended before configured recovery target was reached/
 /** The log of a week takes a while. */
 const RECOVERY_TIMEOUT_MS = 24 * 3_600_000
+/** A segment has 16 MB, before it is compressed. */
+const FETCH_TIMEOUT_MS = 600_000
+/** PostgreSQL waits longer than we do, so it ends by itself only when we were killed. */
+const MORE_MS = 60_000
 
 export interface Recovery {
   /** The folder of the cluster. Its `data` holds a copy that was made of a running server. */
@@ -21,6 +27,8 @@ export interface Recovery {
   until?: Date | undefined
   /** Writes a segment into a file. Returns false when there is none. */
   fetch(segment: string, file: string): Promise<boolean>
+  /** The longest wait for one segment. */
+  fetchTimeoutMs?: number | undefined
   onProgress?: (segment: string) => void
 }
 
@@ -29,7 +37,8 @@ export interface Recovery {
  * segment by a file in a folder that both can reach, because its account can run no program of ours. Returns the time of the last
  * transaction that it has applied. When it returns, the server has ended and the data is on the disk.
  */
-export async function recover({ dir, name, label, until, fetch, onProgress }: Recovery): Promise<Date | undefined> {
+export async function recover(recovery: Recovery): Promise<Date | undefined> {
+  const { dir, name, label, until, fetch, fetchTimeoutMs = FETCH_TIMEOUT_MS, onProgress } = recovery
   const place = findPlace(dir, name)
   checkVersion(place)
   const folder = path.join(place.home, 'asked')
@@ -43,10 +52,11 @@ export async function recover({ dir, name, label, until, fetch, onProgress }: Re
   giveTo(place.account, folder)
   runProgram(place, 'initdb', place.dataDir, (inside) => ['--sync-only', '-D', inside])
 
-  const requests = serve(place, folder, { fetch, onProgress })
+  const requests = serve(place, folder, { fetch, fetchTimeoutMs, onProgress })
+  const answerWithinMs = fetchTimeoutMs + MORE_MS
   try {
     const start = (to: Date | undefined) =>
-      ensureRunning(place, { durable: true, maxConnections: 10, recovery: { folder, until: to } }, undefined, RECOVERY_TIMEOUT_MS) // oxfmt-ignore
+      ensureRunning(place, { durable: true, maxConnections: 10, recovery: { folder, until: to, answerWithinMs } }, undefined, RECOVERY_TIMEOUT_MS) // oxfmt-ignore
     const running = await start(until).catch((error: Error) => {
       // the log ends with transactions before that moment, so its end is the state at that moment
       if (until && requests.isFine() && ENDS_BEFORE.test(error.message)) return start(undefined)
@@ -81,7 +91,11 @@ async function lastApplied(place: Place, { socketDir, port }: { socketDir: strin
  * Answers PostgreSQL's requests for segments, and fetches the next ones ahead. After a failure it answers that there are no more, so
  * that the server ends its recovery, and `end` throws the failure.
  */
-function serve(place: Place, folder: string, { fetch, onProgress }: Pick<Recovery, 'fetch' | 'onProgress'>) {
+function serve(
+  place: Place,
+  folder: string,
+  { fetch, fetchTimeoutMs, onProgress }: Pick<Recovery, 'fetch' | 'onProgress'> & { fetchTimeoutMs: number },
+) {
   let failure: { error: unknown } | undefined
   const over = new AbortController()
   const ahead = new Map<string, Promise<boolean>>()
@@ -89,13 +103,14 @@ function serve(place: Place, folder: string, { fetch, onProgress }: Pick<Recover
     const known = ahead.get(segment)
     if (known) return known
     const file = path.join(folder, `${segment}.part`)
-    const started = fetch(segment, file).then(
+    const started = inTime(fetch(segment, file), fetchTimeoutMs).then(
       (found) => {
         if (found) giveTo(place.account, file)
         return found
       },
       (error: unknown) => {
-        failure ??= { error }
+        const says = `BACKUP_URL: ${segment} has not come within ${fetchTimeoutMs / 1000} s. Run the restore again when the place answers.`
+        failure ??= { error: error instanceof OutOfTime ? new CannotStart(says, { cause: error }) : error }
         return false
       },
     )
