@@ -1,6 +1,7 @@
 // npm run restore                                    makes DATA_DIR of the newest backup, as far as it goes
 // npm run restore -- --at 2026-11-20T10:00:00Z       as it was at that moment
 // DATA_DIR must be empty. Ends with 0: it is whole; 1: nothing was restored; 2: files or later changes are missing.
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { restore } from '../src/backup/restore.ts'
 import { readRestoreConfig } from '../src/config.ts'
@@ -28,13 +29,14 @@ async function run(): Promise<number> {
     throw new CannotStart('--at: expected a moment of the past, such as 2026-11-20T10:00:00Z')
   const { dataDir, secrets, backup, s3, storageDir } = readRestoreConfig()
   if (!backup) throw new CannotStart('BACKUP_URL: not set, so there is nothing to restore.')
-  const isInside = storageDir.startsWith(dataDir)
+  const inside = path.relative(dataDir, storageDir)
+  const isInside = inside !== '..' && !inside.startsWith(`..${path.sep}`) && !path.isAbsolute(inside)
   const { base, bytes, lastAt, files, unused } = await restore({
     vault: openVault(backup.place, backup.keys),
     dataDir,
     secrets,
     until,
-    openStorage: (folder) => openStorage({ s3, storageDir: isInside ? storageDir.replace(dataDir, folder) : storageDir }),
+    openStorage: (folder) => openStorage({ s3, storageDir: isInside ? path.join(folder, inside) : storageDir }),
     onProgress: say,
   })
   say(`restored: ${(bytes / 1e6).toFixed(0)} MB and ${files.copied} files, from the backup of ${base.finishedAt}`)

@@ -261,6 +261,18 @@ test('a place that answers no more ends the restore in one line, and its Postgre
   assert.equal(findRunning(path.join(dataDir, 'restoring', 'postgres')), undefined)
 })
 
+test('files go back into the folder of STORAGE_URL, also when its name begins like that of DATA_DIR', async () => {
+  const dataDir = newPlace()
+  const storage = `${dataDir}-files`
+  const { status, out } = await restoreInto(dataDir, { STORAGE_URL: `file:${storage}` })
+  assert.equal(status, 0, out)
+  assert(fs.readdirSync(storage, { recursive: true, encoding: 'utf8' }).some((name) => /(?:^|\/)file_/.test(name)))
+  assert.deepEqual(
+    fs.readdirSync(dataDir).filter((name) => name.includes('files')),
+    [],
+  )
+})
+
 test('a file that is damaged in the backup is named, and everything else comes back', async () => {
   const damaged = serviceFolder(t)
   fs.cpSync(place, damaged, { recursive: true })
