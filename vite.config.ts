@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, defineConfig, type Plugin, type UserConfig } from 'vite'
 import { en } from './src/words/en.ts'
 import { wordsScript } from './src/words/in-html.ts'
@@ -18,7 +19,7 @@ const shared = {
 export default defineConfig({
   ...shared,
   publicDir: 'public',
-  plugins: [sharedHtml(), selfContained('pay/index.html'), scriptForSites()],
+  plugins: [sharedHtml(), selfContained('pay/index.html'), scriptForSites(), compressed()],
   build: {
     ...shared.build,
     outDir,
@@ -124,6 +125,33 @@ function scriptForSites(): Plugin {
       const { output } = (Array.isArray(result) ? result[0] : result) as { output: Emitted[] }
       if (output.length !== 1) throw new Error('till.js is one file')
       await write('till.js', output[0]!.code!)
+    },
+  }
+}
+
+/** Puts compressed copies beside the assets, so that the service never compresses one while buyers wait. */
+function compressed(): Plugin {
+  const write = async (file: string) => {
+    const bytes = await readFile(file)
+    const gzip = gzipSync(bytes, { level: 9 })
+    // a browser would take a copy that saves nothing too
+    if (gzip.length >= bytes.length) return
+    await writeFile(`${file}.gz`, gzip)
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+    await writeFile(`${file}.br`, brotliCompressSync(bytes, { params }))
+  }
+  return {
+    name: 'compressed',
+    apply: 'build',
+    closeBundle: {
+      order: 'post',
+      // after the plugins above have written their files
+      sequential: true,
+      async handler() {
+        const folder = path.join(outDir, 'assets')
+        const names = (await readdir(folder)).filter((name) => /\.(?:js|css|svg|json)$/.test(name))
+        await Promise.all(names.map((name) => write(path.join(folder, name))))
+      },
     },
   }
 }

@@ -10,9 +10,9 @@ export const BROTLI_QUALITY = 5
 const MOST_KEPT = 300
 
 const ENCODINGS = {
-  br: (text: string) =>
-    promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-  gzip: (text: string) => promisify(gzip)(text),
+  br: (bytes: string | Buffer) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (bytes: string | Buffer) => promisify(gzip)(bytes),
 }
 type Encoding = keyof typeof ENCODINGS
 
@@ -21,9 +21,18 @@ type Encoding = keyof typeof ENCODINGS
  * buyers of a product, so each page with the same data is compressed once.
  */
 export function pageShower(): (page: Page, reply: FastifyReply, fill: Fill) => Promise<string | Buffer> {
+  const compressed = onceCompressed()
+  return async (page, reply, fill) => {
+    reply.header('content-security-policy', page.policy)
+    return compressed(reply, `${page.id} ${JSON.stringify(fill)}`, () => page.render(fill))
+  }
+}
+
+/** Returns what `render` makes in the encoding of the request, and keeps it by its key, which names its content. */
+export function onceCompressed() {
   // the least recently shown comes first
   const kept = new Map<string, Promise<Buffer>>()
-  const compressed = (key: string, encoding: Encoding, render: () => string): Promise<Buffer> => {
+  const compressed = (key: string, encoding: Encoding, render: () => string | Buffer): Promise<Buffer> => {
     const known = kept.get(key)
     const bytes = known ?? ENCODINGS[encoding](render())
     kept.delete(key)
@@ -33,12 +42,11 @@ export function pageShower(): (page: Page, reply: FastifyReply, fill: Fill) => P
     if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!)
     return bytes
   }
-  return async (page, reply, fill) => {
-    reply.header('content-security-policy', page.policy)
+  return async (reply: FastifyReply, key: string, render: () => string | Buffer): Promise<string | Buffer> => {
     const encoding = negotiator<Encoding>(reply.request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
-    if (!encoding) return page.render(fill)
+    if (!encoding) return render()
     reply.header('content-encoding', encoding)
     reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
-    return compressed(`${page.id} ${encoding} ${JSON.stringify(fill)}`, encoding, () => page.render(fill))
+    return compressed(`${encoding} ${key}`, encoding, render)
   }
 }

@@ -93,7 +93,7 @@ async function readPages(options: PagesOptions) {
   }
 }
 
-/** The scripts, styles and pictures of the pages, compressed. */
+/** The scripts, styles and pictures of the pages. The build has compressed the assets. */
 async function serveFiles(server: Server, dist: string): Promise<void> {
   await server.register(compress, {
     encodings: ['br', 'gzip'],
@@ -102,6 +102,7 @@ async function serveFiles(server: Server, dist: string): Promise<void> {
   await server.register(fileServer, {
     root: path.join(dist, 'assets'),
     prefix: '/assets/',
+    preCompressed: true,
     immutable: true,
     maxAge: '365d',
     index: false,

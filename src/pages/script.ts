@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { Server } from '../kit/http.ts'
+import { onceCompressed } from './compressed.ts'
 
 /** The addresses of the script that sellers put into their own pages, and its hash for the attribute `integrity`. */
 export async function tillScript(dist: string) {
@@ -17,12 +18,14 @@ export async function tillScript(dist: string) {
  */
 export async function scriptRoutes(server: Server, dist: string): Promise<void> {
   const { bytes, latest, versioned } = await tillScript(dist)
+  const compressed = onceCompressed()
   for (const [url, caching] of [
     [latest, 'public, max-age=3600'],
     [versioned, 'public, max-age=31536000, immutable'],
   ] as const)
     // a browser compares the hash only of a script that any origin may read
-    server.get(url, { config: { anyOrigin: true }, schema: { hide: true } }, async (_request, reply) =>
-      reply.type('text/javascript; charset=utf-8').header('cache-control', caching).send(bytes),
-    )
+    server.get(url, { config: { anyOrigin: true }, schema: { hide: true } }, async (_request, reply) => {
+      reply.type('text/javascript; charset=utf-8').header('cache-control', caching)
+      return compressed(reply, 'till.js', () => bytes)
+    })
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import http from 'node:http'
+import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import type { ProductView } from '../../src/checkout/product-schema.ts'
 import { escapeHtml, readPage } from '../../src/pages/html.ts'
@@ -10,6 +13,7 @@ import { assertProblem, newDatabase, sharedShop, startTestShop, type TestShop } 
 
 const APP_URL = 'https://pay.shop.example'
 const BASE_URL = 'https://api.shop.example'
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
 const shared = sharedShop({ env: { APP_URL, BASE_URL, DEMO: '1' } })
 
 /** The minimal settings of a public service. */
@@ -344,6 +348,42 @@ test('a page is compressed for clients that accept it, with the same content', a
   assert((await get('br')).bytes.equals(br.bytes), 'it is compressed once')
 })
 
+test('the files of the pages were compressed by the build: each comes as it lies there, with the same content', async () => {
+  const { url } = shared()
+  const assets = join(DIST, 'assets')
+  const names = fs.readdirSync(assets)
+  const large = names.filter((name) => /\.(?:js|css)$/.test(name) && fs.statSync(join(assets, name)).size > 1000)
+  assert(large.length > 10)
+  for (const name of large) {
+    const plain = fs.readFileSync(join(assets, name))
+    for (const [file, unpack] of [
+      [`${name}.br`, brotliDecompressSync],
+      [`${name}.gz`, gunzipSync],
+    ] as const) {
+      const ready = fs.readFileSync(join(assets, file))
+      assert(ready.length < plain.length && unpack(ready).equals(plain), file)
+    }
+  }
+  const [name = ''] = large
+  const read = (file: string) => fs.readFileSync(join(assets, file))
+  for (const [accept, coding, file] of [
+    ['gzip, deflate, br', 'br', `${name}.br`],
+    ['gzip', 'gzip', `${name}.gz`],
+    ['', undefined, name],
+    ['br;q=0', undefined, name],
+  ] as const) {
+    const answer = await compressedPage(`${url}/assets/${name}`, accept)
+    assert.deepEqual([answer.coding, answer.status], [coding, 200], accept)
+    assert(answer.bytes.equals(read(file)), accept)
+    assert.match(String(answer.vary), /accept-encoding/i)
+    assert.match(String(answer.type), name.endsWith('js') ? /javascript/ : /css/)
+  }
+  const script = await compressedPage(`${url}/till.js`, 'br')
+  assert.equal(script.coding, 'br')
+  assert(brotliDecompressSync(script.bytes).equals(fs.readFileSync(join(DIST, 'till.js'))))
+  assert((await compressedPage(`${url}/till.js`, '')).bytes.equals(fs.readFileSync(join(DIST, 'till.js'))))
+})
+
 test('a page that was compressed for one product is not shown for another, nor after a change of its product', async () => {
   const shop = shared()
   const ids = [await shop.product({ name: 'First book' }), await shop.product({ name: 'Second book' })]
@@ -365,6 +405,8 @@ async function compressedPage(url: string, coding: string) {
   return {
     coding: response.headers['content-encoding'],
     vary: response.headers.vary,
+    status: response.statusCode,
+    type: response.headers['content-type'],
     bytes: Buffer.concat(await response.toArray()),
   }
 }
