@@ -12,9 +12,14 @@ const UID = 10001
 const ONLY_FOR_PAGES = ['vite', 'preact', 'tus-js-client', 'uqr']
 /** Types, maps, documents, and libraries to link programs with. */
 const NOT_FOR_RUNNING = /\.(?:[cm]?ts|map|md|markdown|a)$/
-/** Faces of a font that no statement uses, and builds of a library for browsers. */
-const NOT_USED =
-  /\/noto-sans\/(?!400Regular\/|700Bold\/).*\.(?:ttf|png)$|\/pdfkit\/js\/pdfkit\.(?:browser|standalone|old)[^/]*$/
+/** What packages bring along that no program here reads: their tests and tools, faces of a font, builds of a library for browsers. */
+const NOT_USED = [
+  /\/(?:tests?|__tests__|\.yarn|\.github|pgxs)\//,
+  // an optional store of @tus/server
+  /\/node_modules\/@redis\//,
+  /\/noto-sans\/(?!400Regular\/|700Bold\/).*\.(?:ttf|png)$/,
+  /\/pdfkit\/js\/pdfkit\.(?:browser|standalone|old)[^/]*$|\/fontkit\/dist\/browser/,
+]
 /**
  * Programs of the system: the process that starts node, and the shell, because initdb starts `postgres` through it. The others are those
  * of the command by which PostgreSQL restores its log.
@@ -64,7 +69,7 @@ for (const name of fs.readdirSync(packages)) {
 }
 const files = fs.readdirSync(packages, { recursive: true, encoding: 'utf8' }).map((name) => path.join(packages, name))
 for (const file of files)
-  if ((NOT_FOR_RUNNING.test(file) || NOT_USED.test(file)) && fs.lstatSync(file).isFile()) fs.rmSync(file)
+  if ([NOT_FOR_RUNNING, ...NOT_USED].some((one) => one.test(file)) && fs.lstatSync(file).isFile()) fs.rmSync(file)
 
 const binaries = [
   node,
