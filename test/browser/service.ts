@@ -29,6 +29,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       HOME: process.env.HOME,
       TMPDIR: process.env.TMPDIR,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      NODE_OPTIONS: process.env.TEST_NODE_OPTIONS,
       PORT: '0',
       HOST: '127.0.0.1',
       DATA_DIR: dataDir,

@@ -26,10 +26,22 @@ export interface Reply {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** The environment of any machine, with the compile cache, and without our settings. */
+/** The environment of any machine, with the compile cache and the built programs of scripts/programs.mjs, and without our settings. */
 export function bareEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
-  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
+  const {
+    PATH = '',
+    HOME = '',
+    TMPDIR = '',
+    NODE_COMPILE_CACHE = '',
+    TEST_NODE_OPTIONS: NODE_OPTIONS = '',
+  } = process.env
+  return {
+    PATH,
+    HOME,
+    ...(TMPDIR && { TMPDIR }),
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+    ...(NODE_OPTIONS && { NODE_OPTIONS }),
+  }
 }
 
 /** Starts src/main.ts on `dataDir`, and waits until it says that it is ready. Killed with the test. */
