@@ -8,6 +8,8 @@ const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
 const ALONE = [
   'test/simulation/simulation',
   'test/simulation/simulation-bugs',
+  'test/operation/backup',
+  'test/operation/backup-gaps',
   'test/operation/faults',
   'test/operation/doctor',
   'test/operation/drill',
@@ -20,7 +22,16 @@ const ALONE = [
   'src/kit/embedded',
 ].map((name) => `${name}.test.ts`)
 /** These begin first, so that none of them runs alone at the end. */
-const LONG = ['simulation-1', 'faults-1', 'test-payments-1', 'test-payments-2', 'test-operation-1', 'simulation-bugs-1']
+const LONG = [
+  'backup-1',
+  'backup-gaps-1',
+  'simulation-1',
+  'faults-1',
+  'test-operation-1',
+  'test-payments-1',
+  'test-payments-2',
+  'simulation-bugs-1',
+]
 /** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
 const FILES_OF_A_PROCESS = 8
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
