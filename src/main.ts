@@ -78,6 +78,8 @@ await app.server.ready()
 await release()
 await app.server.listen({ port, host: config.host })
 announce()
+// now, because a process that is killed writes nothing at its end, and the next start would compile all of it again
+module.flushCompileCache()
 returnMemoryWhenCalm()
 
 // npm starts the service through a shell that forwards no signals, so the service stops when that shell is gone
