@@ -780,7 +780,21 @@ export interface PublicProduct {
     live: boolean
     /** The processor whose payment form the browser needs. */
     processor?: string
+    /** What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code. */
+    form?: {
+      publishableKey: string
+      /** The seller’s own account at the processor, where the payment form pays. */
+      account?: string
+      /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
+      unitsPerMinor: number
+      /** The only ways of paying, by the processor’s names. */
+      allowedMethods?: string[]
+      /** The ways of paying left out. */
+      excludedMethods?: string[]
+    }
   }
+  /** The line that the bank will print for a card payment. */
+  statementDescriptor?: string
 }
 
 export interface Refund {

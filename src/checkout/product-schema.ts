@@ -57,6 +57,31 @@ export const ProductView = Type.Object({
   payments: Type.Object({
     live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
     processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
+    form: Type.Optional(
+      Type.Object(
+        {
+          publishableKey: Type.String(),
+          account: Type.Optional(
+            Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
+          ),
+          unitsPerMinor: Type.Number({
+            description:
+              'The form is given the amount in the processor’s own units. So many are one of our minor units.',
+          }),
+          allowedMethods: Type.Optional(
+            Type.Array(Type.String(), { description: 'The only ways of paying, by the processor’s names.' }),
+          ),
+          excludedMethods: Type.Optional(Type.Array(Type.String(), { description: 'The ways of paying left out.' })),
+        },
+        {
+          description:
+            'What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code.',
+        },
+      ),
+    ),
   }),
+  statementDescriptor: Type.Optional(
+    Type.String({ description: 'The line that the bank will print for a card payment.' }),
+  ),
 })
 export type ProductView = Type.Static<typeof ProductView>

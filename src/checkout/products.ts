@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, genericPlanArray } from '../kit/database.ts'
 import { isId } from '../kit/ids.ts'
 import type { Locale } from '../kit/locales.ts'
+import { type AccountRule, pinnedAccount } from '../orders/connected-account.ts'
 import { askedIn } from '../orders/consents/consents.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
 import { isOpenDiscount } from '../orders/discounts/uses.ts'
@@ -12,45 +13,62 @@ import { type Brand, brandView } from '../sellers/brand.ts'
 import { processorFor } from '../processors/routing.ts'
 import type { ProductView } from './product-schema.ts'
 
+export interface ProductViews {
+  db: Db
+  processors: ReadonlyMap<string, Processor>
+  baseUrl: string
+  /** At which account an order would be paid, and what the bank would print. */
+  rule: AccountRule
+}
+
 /**
  * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
  * `product_not_found`, `shop_not_open`, `discount_not_valid`.
  */
 export async function productView(
-  db: Db,
-  processors: ReadonlyMap<string, Processor>,
-  baseUrl: string,
+  parts: ProductViews,
   productId: string,
   { discountCode, locale }: { discountCode?: string | undefined; locale: Locale },
 ): Promise<ProductView> {
-  const view = isId('prod', productId)
-    ? (await productViews(db, processors, baseUrl, [productId], locale))[0]
-    : undefined
-  if (!view) return refuseNotForSale(db, productId)
-  return discountCode?.trim() ? { ...view, discount: await discountView(db, view, discountCode) } : view
-}
-
-async function discountView(db: Db, { id, amount, payWhatYouWant }: ProductView, typed: string) {
-  const { code, percentOff, amountOffMinor, discountMinor } = await findDiscount(db, id, typed)
+  const { db } = parts
+  const found = isId('prod', productId) ? (await readProducts(db, parts.rule, [productId]))[0] : undefined
+  if (!found) return refuseNotForSale(db, productId)
+  if (!discountCode?.trim()) return viewOf(parts, found, { locale, withoutVouchers: false })
+  const { code, percentOff, amountOffMinor, discountMinor, isLimited } = await findDiscount(db, productId, discountCode)
   return {
-    code,
-    ...(percentOff !== null && { percentOff }),
-    // the buyer can choose a higher price, so the code's whole amount can come off
-    amountOff: payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
-    amount: amount - discountMinor,
+    ...viewOf(parts, found, { locale, withoutVouchers: isLimited }),
+    discount: {
+      code,
+      ...(percentOff !== null && { percentOff }),
+      // the buyer can choose a higher price, so the code's whole amount can come off
+      amountOff: found.payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
+      amount: found.amount - discountMinor,
+    },
   }
 }
 
 /** The public views of several products. Products that are not for sale are left out. */
 export async function productViews(
-  db: Db,
-  processors: ReadonlyMap<string, Processor>,
-  baseUrl: string,
+  parts: ProductViews,
   productIds: readonly string[],
   locale: Locale = 'en',
 ): Promise<ProductView[]> {
+  const found = await readProducts(parts.db, parts.rule, productIds)
+  return found.map((one) => viewOf(parts, one, { locale, withoutVouchers: false }))
+}
+
+type ProductRow = Awaited<ReturnType<typeof readProducts>>[number]
+
+async function readProducts(db: Db, rule: AccountRule, productIds: readonly string[]) {
+  const { account, line } = pinnedAccount(rule, { seller: sql`s.id`, suffix: sql`p.statement_suffix` })
   const { rows } = await sql<
-    Omit<ProductView, 'seller' | 'consents' | 'rails' | 'payments' | 'imageUrl' | 'images' | 'suggestedAmount'> & {
+    Pick<
+      ProductView,
+      'id' | 'name' | 'description' | 'amount' | 'currency' | 'free' | 'payWhatYouWant' | 'takesCode'
+    > & {
+      statementDescriptor: string
+      /** The seller's own account at the processor, as a processor's name. */
+      account: string | null
       seller: string
       supportEmail: string | null
       brand: Brand
@@ -61,23 +79,34 @@ export async function productViews(
   >`
     select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller, s.support_email as "supportEmail", s.brand,
       p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
-      p.suggested_minor as "suggestedAmount",
+      p.suggested_minor as "suggestedAmount", ${line} as "statementDescriptor", ${account} as account,
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
         and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
     from products p join sellers s on s.id = p.seller_id
     where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
-  return rows.map(({ seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
-    const processor = processorFor(processors, product.currency)
-    return {
-      ...product,
-      ...(suggestedAmount !== null && { suggestedAmount }),
-      ...(takesCode && { takesCode }),
-      ...(brand.asksConsent && !product.free && { consents: askedIn(locale) }),
-      ...imagesOf(baseUrl, { imageId, imageUrl }),
-      seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
-      rails: processor?.rails(product.currency) ?? [],
-      payments: { live: processor !== undefined, ...(processor && { processor: processor.name }) },
-    }
-  })
+  return rows
+}
+
+/** `withoutVouchers`: of a payment that leaves them out. */
+function viewOf(
+  { processors, baseUrl }: ProductViews,
+  row: ProductRow,
+  { locale, withoutVouchers }: { locale: Locale; withoutVouchers: boolean },
+): ProductView {
+  const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, ...product } = row
+  const processor = processorFor(processors, product.currency)
+  // an order is paid at its seller's account and nowhere else
+  const paidAt = account === null ? processor : processors.get(account)
+  const form = !product.free && paidAt?.formSetup?.({ currency: product.currency, withoutVouchers })
+  return {
+    ...product,
+    ...(suggestedAmount !== null && { suggestedAmount }),
+    ...(takesCode && { takesCode }),
+    ...(brand.asksConsent && !product.free && { consents: askedIn(locale) }),
+    ...imagesOf(baseUrl, { imageId, imageUrl }),
+    seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
+    rails: processor?.rails(product.currency) ?? [],
+    payments: { live: processor !== undefined, ...(processor && { processor: processor.name }), ...(form && { form }) },
+  }
 }

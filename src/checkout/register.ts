@@ -49,6 +49,7 @@ export function registerCheckout(
     statusTokens: statusTokens(secrets),
     limits,
     baseUrl,
+    rule: settings,
     passes: orderPasses(secrets),
     links: { ...urls, baseUrl, statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status` },
   })

@@ -5,6 +5,7 @@ import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
+import type { AccountRule } from '../orders/connected-account.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
 import { canonicalEmail } from '../kit/email.ts'
@@ -36,6 +37,7 @@ export interface CheckoutParts {
   passes: OrderPasses
   /** The address of the API. */
   baseUrl: string
+  rule: AccountRule
   limits: CheckoutLimits
 }
 
@@ -96,7 +98,7 @@ function botRefuser(server: Server, limit: Limit | undefined): CheckoutRoutePart
 }
 
 function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
-  const { db, processors, limits } = parts
+  const { db, limits } = parts
   server.get(
     '/api/products/:productId/public',
     {
@@ -113,7 +115,7 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
     async (request) => {
       const { discountCode: code } = request.query
       return limitCodeGuesses(db, limits.discount, { request, code }, () =>
-        productView(db, processors, parts.baseUrl, request.params.productId, {
+        productView(parts, request.params.productId, {
           discountCode: code,
           locale: localeOf(request.headers['accept-language']),
         }),

@@ -25,6 +25,7 @@ interface PagesParts {
     idp: { label: string } | undefined
     signup: 'open' | 'approval' | 'closed'
     statementPrefix: string
+    payouts: { by: string }
   }
   demo: readonly { id: string }[]
   operators: { isOperator: (request: FastifyRequest) => Promise<boolean> }
@@ -42,6 +43,8 @@ export async function registerPages(
   if (outbox) outboxRoutes(server, db, outbox)
   docsRoutes(server)
   await guideRoutes(server, { root: ROOT, baseUrl, appUrl })
+  const rule = { statementPrefix, connectsSellers: config.payouts.by === 'stripe-connect' }
+  const views = { db, processors, baseUrl, rule }
   const demoIds = demo.map(({ id }) => id)
   await pageRoutes(server, {
     dist: DIST,
@@ -51,9 +54,9 @@ export async function registerPages(
     idpLabel: idp?.label,
     signup,
     statementPrefix,
-    demoProducts: () => productViews(db, processors, baseUrl, demoIds),
+    demoProducts: () => productViews(views, demoIds),
     isOperator: operators.isOperator,
-    findProduct: (productId, locale) => productView(db, processors, baseUrl, productId, { locale }),
+    findProduct: (productId, locale) => productView(views, productId, { locale }),
     sitesOf: (productId) => sitesOfProduct(db, productId),
   })
   return { outboxUrl: outbox?.url }

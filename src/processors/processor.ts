@@ -106,6 +106,19 @@ export interface StartedPayment {
   account?: string | undefined
 }
 
+/** What a payment form needs in order to show before there is a payment, where the processor's form can do that. */
+export interface FormSetup {
+  publishableKey: string
+  /** The seller's own account, where the browser pays. */
+  account?: string | undefined
+  /** The processor's units of the currency for one of our minor units: the form tells the amount in them. */
+  unitsPerMinor: number
+  /** The only ways of paying that our payments allow, by the processor's names. Undefined: the account decides. */
+  allowedMethods?: string[] | undefined
+  /** The ways of paying that our payments leave out. */
+  excludedMethods?: string[] | undefined
+}
+
 export interface ProcessorEvent {
   id: string
   type: string
@@ -144,6 +157,8 @@ export interface Processor {
   /** The rails for a currency, as far as we know them. It makes no request. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
+  /** How the form shows before there is a payment. It makes no request. A payment of the same order has the same ways of paying. */
+  formSetup?(payment: Pick<StartPayment, 'currency' | 'withoutVouchers'>): FormSetup
   /** `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
   fetchPayment(processorPaymentId: string, reported?: unknown): Promise<PaymentSnapshot>
   /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */

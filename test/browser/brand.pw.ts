@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import sharp from 'sharp'
 import { de } from '../../src/words/de.ts'
+import { payButton, payByCard } from './buyer.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
@@ -69,15 +70,11 @@ for (const [name, size] of Object.entries(SIZES))
     await expect(terms).toHaveAttribute('rel', 'noopener')
     await shop.getByText('Refund policy').click()
     await expect(shop.getByText(POLICY)).toBeVisible()
-    await expect(shop.getByRole('button', { name: 'Continue to payment' })).toHaveCSS(
-      'background-color',
-      'rgb(122, 31, 162)',
-    )
+    await expect(payButton(shop)).toHaveCSS('background-color', 'rgb(122, 31, 162)')
     await expectFits(shop, 'pay')
     await expectAccessible(shop, 'pay')
     await shop.getByLabel('E-mail').fill('bob@example.com')
-    await shop.getByRole('button', { name: 'Continue to payment' }).click()
-    await shop.getByRole('button', { name: /^Pay / }).click()
+    await payByCard(shop)
     await expect(shop.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 60_000 })
     await shop.getByRole('link', { name: 'View your order' }).click()
     await expect(shop.locator('.lines img.logo')).toBeVisible()
@@ -106,14 +103,15 @@ for (const [name, size] of Object.entries(SIZES))
     await expect(boxes).toHaveCount(2)
     for (const box of await boxes.all()) await expect(box).not.toBeChecked()
     await buyer.getByLabel(de.ui.email).fill('bob@example.com')
-    await buyer.getByRole('button', { name: de.pay.toPayment }).click()
+    await payByCard(buyer, { button: / bezahlen$/ })
     await expect(buyer.getByRole('alert')).toHaveText(de.pay.consentMissing)
     await expect(boxes.first()).toBeFocused()
     await expectFits(buyer, 'consent that is missing')
     await expectAccessible(buyer, 'consent that is missing')
     await buyer.keyboard.press('Space')
     await buyer.getByLabel(/Widerrufsrecht verliere/).check()
-    await buyer.getByRole('button', { name: de.pay.toPayment }).click()
     await expect(buyer.getByRole('button', { name: /19,00.* bezahlen$/ })).toBeVisible()
+    await payByCard(buyer, { button: / bezahlen$/ })
+    await expect(buyer.getByRole('heading', { name: de.pay.paidYours })).toBeVisible({ timeout: 60_000 })
     await context.close()
   })

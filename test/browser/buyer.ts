@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Page, type Request } from '@playwright/test'
+import { type FrameLocator, type Page, type Request } from '@playwright/test'
+import { CARDS } from '../../web/pay/sandbox-cards.ts'
 import { BASE_URL, DEMO_URL, PRODUCT_ID, expect } from './fixtures.ts'
 
 export const RAILS = ['Card', 'Bank debit', 'Bank transfer', 'UPI', 'Apple Pay', 'Google Pay', 'Wallet']
@@ -21,17 +22,40 @@ export const newEmail = (): string => `buyer-${randomUUID().slice(0, 8)}@example
 
 export const payButton = (page: Page) => page.getByRole('button', { name: /^pay\b/i })
 
-/** Step one: up to the order's number and the button with the price. */
+/** The page with everything on it, and the buyer's address filled in. A press on the button makes the order and pays it. */
+export async function fillIn(page: Page, email = newEmail(), url = DEMO_URL): Promise<{ email: string }> {
+  await page.goto(url)
+  await page.getByLabel('E-mail').fill(email)
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  return { email }
+}
+
+/** The page of a buyer who comes back to an order that was made on an earlier visit and is not paid. */
 export async function makeOrder(
   page: Page,
   email = newEmail(),
   url = DEMO_URL,
+  wish?: Record<string, string>,
 ): Promise<{ email: string; orderId: string }> {
+  const productId = new URL(url).searchParams.get('product')!
+  const key = randomUUID()
+  const made = await page.request.post(`${new URL(url).origin}/api/checkout`, {
+    data: { productId, email, ...wish },
+    headers: { 'idempotency-key': key },
+  })
+  expect(made.status(), await made.text()).toBe(201)
+  const { orderId } = (await made.json()) as { orderId: string }
+  // The front page of the shop has the same storage and no order.
+  await page.goto(new URL('/pricing/', url).href)
+  await page.evaluate(([name, kept]) => localStorage.setItem(name!, kept!), [
+    `till:product:${productId}`,
+    JSON.stringify({ email, key, ...(wish && { wish }), orderId }),
+  ] as const)
   await page.goto(url)
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
-  return { email, orderId: await shownOrderId(page) }
+  expect(await shownOrderId(page)).toBe(orderId)
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  return { email, orderId }
 }
 
 export async function shownOrderId(page: Page): Promise<string> {
@@ -44,8 +68,25 @@ export async function shownOrderId(page: Page): Promise<string> {
 
 export async function payWith(page: Page, { rail = 'Card', scenario = 'success' } = {}): Promise<void> {
   await page.getByRole('radio', { name: rail, exact: true }).check()
+  if (rail === 'Card') return payByCard(page, { scenario })
+  await page.locator('details.sandbox').evaluate((fold: HTMLDetailsElement) => void (fold.open = true))
   await page.getByLabel('How should the bank behave?').selectOption(scenario)
   await payButton(page).click()
+}
+
+/** Pays in the sandbox by the card that is chosen from the beginning, in a page or in a frame of one. */
+export async function payByCard(
+  place: Page | FrameLocator,
+  { scenario = 'success', button = /^pay\b/i } = {},
+): Promise<void> {
+  await fillCard(place, CARDS.find(([, plays]) => plays === scenario)![0])
+  await place.getByRole('button', { name: button }).click()
+}
+
+export async function fillCard(place: Page | FrameLocator, number: string): Promise<void> {
+  await place.getByLabel('Card number').fill(number)
+  await place.getByLabel('Expiry').fill('12 / 34')
+  await place.getByLabel('Security code').fill('123')
 }
 
 const STATUS = '**/status?**'

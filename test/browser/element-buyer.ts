@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
-import { newEmail, payButton, shownOrderId } from './buyer.ts'
+import { fillIn, makeOrder, newEmail, payButton } from './buyer.ts'
 import { test as base, expect } from './fixtures.ts'
 import { STRIPE, type StripeStandIn, meetStripe, startStripe } from './stripe-stand-in.ts'
 
@@ -44,14 +44,21 @@ export const form = (page: Page) => page.frameLocator('iframe[title="Secure paym
 export const bankPage = (page: Page) => page.frameLocator('iframe[title="3D Secure"]')
 export const fill = (page: Page, number: string) => form(page).getByLabel('Card number').fill(number)
 
-export async function toForm(page: Page, shop: StripeStandIn): Promise<{ email: string; orderId: string }> {
-  const email = newEmail()
-  await page.goto(shop.demoUrl)
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByRole('button', { name: 'Continue to payment' }).click()
-  await expect(payButton(page)).toHaveText('Pay ₹499.00')
-  return { email, orderId: await shownOrderId(page) }
+/** The form before there is an order. */
+export async function toForm(page: Page, shop: StripeStandIn): Promise<{ email: string }> {
+  const filled = await fillIn(page, newEmail(), shop.demoUrl)
+  await expectForm(page)
+  return filled
 }
+
+/** The form for an order of an earlier visit. */
+export async function toOrder(page: Page, shop: StripeStandIn): Promise<{ email: string; orderId: string }> {
+  const made = await makeOrder(page, newEmail(), shop.demoUrl)
+  await expectForm(page)
+  return made
+}
+
+const expectForm = (page: Page) => expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready')
 
 export async function payBy(page: Page, number: string): Promise<void> {
   await fill(page, number)

@@ -9,6 +9,27 @@ const file = (name: string) => readFile(path.join(import.meta.dirname, 'stand-in
 const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 export const STRIPE = ['https://js.stripe.com', 'https://api.stripe.com', 'https://hooks.stripe.com']
 
+/** What a form was told that shows before there is a payment. */
+interface Due {
+  amount: number
+  currency: string
+  allowedPaymentMethodTypes?: string[]
+  excludedPaymentMethodTypes?: string[]
+}
+
+/** The processor refuses a payment that is not what its form was told. */
+function mismatch(intent: Wire, due: Due): string | undefined {
+  const list = (one: unknown) => JSON.stringify([...((one as string[] | undefined) ?? [])].sort())
+  const pairs: [string, unknown, unknown][] = [
+    ['amount', due.amount, intent['amount']],
+    ['currency', due.currency, intent['currency']],
+    ['allowed', list(due.allowedPaymentMethodTypes), list(intent['allowed_payment_method_types'])],
+    ['excluded', list(due.excludedPaymentMethodTypes), list(intent['excluded_payment_method_types'])],
+  ]
+  const [name, told, is] = pairs.find(([, told, is]) => told !== is) ?? []
+  return name && `The provided ${name} (${String(told)}) does not match the expected ${name} (${String(is)}).`
+}
+
 export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
 
 /** A shop with payments by Stripe. A stand-in at Stripe's addresses plays its script and its banks. */
@@ -83,6 +104,8 @@ export async function meetStripe(
     if (intentOf(id)['client_secret'] !== params['client_secret']) return json(route, { error: {} }, 401)
     if (what === 'after_challenge') return json(route, ...answerFor(intentOf(id)))
     met.confirms.push({ id, ...params })
+    const wrong = params['due'] && mismatch(intentOf(id), JSON.parse(params['due']) as Due)
+    if (wrong) return json(route, { error: { type: 'invalid_request_error', message: wrong } }, 400)
     const answer = confirm(id, params)
     if (met.faults.confirm === 'lost') return route.abort()
     if (met.faults.confirm === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000))

@@ -617,6 +617,7 @@ test('while the processor is down no buyer is charged or stranded: 503, and the 
     passes: { tokenFor: () => '', passOf: () => undefined },
     statusTokens: { tokenFor: () => '', isGood: () => false },
     baseUrl: 'http://shop.test',
+    rule: { statementPrefix: 'TILL' },
     limits: {},
   })
   const email = buyer()

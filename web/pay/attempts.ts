@@ -28,7 +28,7 @@ export function trackAttempts({ get, set }: Store<State>, productId: string) {
     const order = { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor }
     set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
     if (isSettled(order.status)) {
-      keepAttempt(undefined, { ...NO_NOTICE, trouble: undefined, editing: false })
+      keepAttempt(undefined, { ...NO_NOTICE, trouble: undefined })
     } else if (order.canPay && busy !== 'in_form' && !elsewhere) {
       const declined = order.timeline?.at(-1)?.what === 'payment_declined'
       // The service asked the processor after the attempt, and the processor holds no money: the buyer may try again.

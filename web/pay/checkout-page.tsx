@@ -4,9 +4,7 @@ import { SellerLinks, wear } from '../ui/brand.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
-import { useBackStep } from './back-step.ts'
 import { openCheckout } from './checkout.ts'
-import { ContactStep } from './contact-step.tsx'
 import { Delivered } from './delivered.tsx'
 import { Ended } from './ended.tsx'
 import { PaymentStep } from './payment-step.tsx'
@@ -14,6 +12,7 @@ import { viewOf, type View } from './state.ts'
 import { ownSite } from './site.ts'
 import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
+import { totalOf } from './total.ts'
 import { Waiting } from './waiting.tsx'
 import { LanguageChoice } from '../ui/language-choice.tsx'
 import { saying, wordsOf } from '../ui/language.ts'
@@ -30,10 +29,9 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
   })
   const state = useStore(checkout)
   const view = viewOf(state)
-  // A form that takes the payment must keep its place, so its step stays the same.
-  const step = view === 'in_form' ? 'payment' : view
+  // One screen, before and after the order is made: the payment form must keep its place.
+  const step = view === 'in_form' || view === 'contact' ? 'payment' : view
   const panel = useMovingFocus(step)
-  useBackStep(view, checkout)
   const Step = STEPS[view]
   useEffect(() => {
     document.title = [
@@ -47,7 +45,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
   }, [view, product, state])
   return (
     <div class="counter" data-view={step}>
-      <Summary product={product} order={state.order} offer={state.offer} />
+      <Summary product={product} order={state.order} total={totalOf(product, state)} />
       <main class="step" ref={panel}>
         <Step product={product} checkout={checkout} state={state} key={step} />
       </main>
@@ -64,7 +62,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
 }
 
 const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
-  contact: ContactStep,
+  contact: PaymentStep,
   checking: Checking,
   payment: PaymentStep,
   in_form: PaymentStep,
@@ -77,7 +75,7 @@ const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
 const SAID: Record<View, string> = {
   contact: '',
   checking: words.lookingUp,
-  payment: words.saidPayment,
+  payment: '',
   in_form: words.saidConfirming,
   waiting: words.saidConfirming,
   delivered: words.saidDelivered,

@@ -1,25 +1,24 @@
-import { ApiError, type Download, type ProductView, type Rail, type Wish } from '../ui/api.ts'
+import { ApiError, type Download, type ProductView } from '../ui/api.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { trackAttempts } from './attempts.ts'
+import { buyer, type Purchase } from './buyer.ts'
 import { follow } from './follow.ts'
 import { makeOrders } from './order-making.ts'
 import { onOtherTab, readKept } from './saved-checkout.ts'
 import { payInForms } from './paying.ts'
-import type { PaymentForm } from './payment-form.ts'
+import type { Fault } from './payment-form.ts'
 import { isSettled, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
-  /** Makes the order, or finds the one already made for the same address and wish. */
-  create: (email: string, wish?: Wish) => Promise<void>
+  /** Makes the order, or finds the one already made for the same address and wish, and pays it by the form. */
+  buy: (purchase: Purchase) => Promise<void>
+  /** Something is missing in the form, and nothing was sent. */
+  refuse: (fault: Fault) => void
   /** Shows what the order would cost; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
-  /** Pays by a form on the screen. `rail` where the page knows it. */
-  pay: (form: PaymentForm, rail?: Rail) => Promise<void>
   check: () => Promise<void>
   /** Fresh links of a paid order. */
   renew: () => Promise<Download[]>
-  /** Lets the buyer correct the address. An order for another address is a new one. */
-  editEmail: () => void
   /** The buyer types another address, price or code: the page stops trying to make the order that failed before. */
   letGo: () => void
   /** Leaves a finished order behind, because the buyer asked for a new one. */
@@ -48,7 +47,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     asked: resume,
   })
   const paying = payInForms(store, { productId, keepAttempt: attempts.keep, adopt, following })
-  const { create, letGo, startOver } = makeOrders(store, product, following, adopt)
+  const { create, isMade, letGo, startOver } = makeOrders(store, product, following, adopt)
 
   function resume(failed: boolean): void {
     const { kept, order } = get()
@@ -64,7 +63,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     const kept = readKept(productId)
     const isSame = kept?.orderId !== undefined && kept.orderId === get().kept?.orderId
     if (!isSame) paying.end()
-    set({ kept, ...(!isSame && { ...NO_ORDER, trouble: undefined, editing: false }) })
+    set({ kept, ...(!isSame && { ...NO_ORDER, trouble: undefined }) })
     // Without an order id yet, the other tab is making the order right now.
     if (kept?.orderId) void following.check()
   }
@@ -98,12 +97,11 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
   return {
     get,
     subscribe,
-    create,
+    buy: buyer(store, product, { create, isMade, pay: paying.pay }),
+    refuse: ({ kind, message }) => set({ notice: kind, detail: message }),
     offer: (offer) => set({ offer }),
-    pay: paying.pay,
     check: following.check,
     renew: () => following.check().then(() => get().order?.downloads ?? []),
-    editEmail: () => get().busy !== 'in_form' && set({ editing: true, trouble: undefined }),
     letGo,
     startOver,
     watch(watching) {

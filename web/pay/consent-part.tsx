@@ -5,9 +5,12 @@ import { wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
 
-/** What the seller has to ask before the order: one box for each statement, and none is ticked beforehand. */
-export function useConsents({ consents = [] }: ProductView) {
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
+/**
+ * What the seller has to ask before the order: one box for each statement, and none is ticked beforehand, but for an order
+ * to which the buyer has `given` them.
+ */
+export function useConsents({ consents = [] }: ProductView, given: Wish['consents'] = []) {
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(given.map(({ textId }) => textId)))
   const [isRefused, setRefused] = useState(false)
   const place = useRef<HTMLFieldSetElement>(null)
   const tick = (id: string, isTicked: boolean) => {

@@ -1,10 +1,10 @@
-import type { Look, MountForm, PaymentForm, PlainParts } from './payment-form.ts'
+import type { Look, MountedForm, MountForm, PlainParts } from './payment-form.ts'
 
 /** A script of some hundred kilobytes needs time on a slow line. After this time it will not arrive any more. */
 const PATIENCE_MS = 60_000
 
 /** Draws a form. Rejects when that takes too long. */
-export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): Promise<PaymentForm> {
+export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): Promise<MountedForm> {
   const opening = mount(place, { ...parts, load, look })
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {

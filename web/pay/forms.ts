@@ -1,6 +1,6 @@
-import type { MountForm, PaymentForm, PlainParts } from './payment-form.ts'
+import type { MountedForm, MountForm, PlainParts } from './payment-form.ts'
 
-/** The processors whose scripts draw the form. The page loads the code for one when an order needs it. */
+/** The processors whose scripts draw the form. The page loads the code for one when it shows the form. */
 const FORMS: Record<string, { origin: string; code: () => Promise<{ mount: MountForm }> }> = {
   stripe: { origin: 'https://js.stripe.com', code: () => import('./stripe-form.ts') },
   razorpay: { origin: 'https://checkout.razorpay.com', code: () => import('./razorpay-form.ts') },
@@ -14,24 +14,15 @@ const tools = () => import('./form-tools.ts')
 export const isDrawnByProcessor = (processor: string | undefined): processor is string =>
   processor !== undefined && Object.hasOwn(FORMS, processor)
 
-/**
- * Loads our code for the form and connects to the processor while the order is being made. The processor's script
- * waits.
- */
-export function prepareForm(processor: string | undefined): void {
-  if (!isDrawnByProcessor(processor)) return
+/** Rejects when the form cannot be shown: blocked, offline, or never ready. */
+export async function openForm(processor: string, place: HTMLElement, parts: PlainParts): Promise<MountedForm> {
   const { origin, code } = FORMS[processor]!
-  // A failure is tried again when the form is needed.
-  Promise.all([code(), tools()]).catch(() => {})
+  // The connection is there when our code for the form has arrived and wants the processor's script.
   const line = document.createElement('link')
   line.rel = 'preconnect'
   line.href = origin
   document.head.append(line)
-}
-
-/** Rejects when the form cannot be shown: blocked, offline, or never ready. */
-export async function openForm(processor: string, place: HTMLElement, parts: PlainParts): Promise<PaymentForm> {
-  const [{ mount }, { open }] = await Promise.all([FORMS[processor]!.code(), tools()]).catch((error: unknown) => {
+  const [{ mount }, { open }] = await Promise.all([code(), tools()]).catch((error: unknown) => {
     lacksPart = true
     throw error
   })

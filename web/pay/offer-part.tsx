@@ -41,6 +41,11 @@ export interface OfferProps {
 }
 
 type Discount = NonNullable<ProductView['discount']>
+/** The discount of a code, and what the payment form of such an order needs. */
+interface Found {
+  discount?: Discount | undefined
+  form?: ProductView['payments']['form']
+}
 /** The typed price in minor units, or what is wrong with it. Empty where the buyer does not choose the price. */
 type Typed = { minor?: number | undefined; fault?: string | undefined }
 type FieldId = 'chosen' | 'code'
@@ -62,7 +67,7 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
   const { amount: leastMinor, currency } = product
   const [typed, setTyped] = page.useState(() => firstPrice(product, wish))
   const { faultAt, refuse, clearFault } = useFault()
-  const { code, setCode, discount, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
+  const { code, setCode, discount, form, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
 
   const read: Typed = product.payWhatYouWant ? readAmount(typed, currency, page.decimalsOf(currency), page) : {}
   const listMinor = read.minor ?? leastMinor
@@ -71,18 +76,20 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
     ...(read.minor !== undefined && { chosenAmount: read.minor }),
     ...(used && { discountCode: used.code }),
   })
-  page.useEffect(
-    () => onOffer(read.fault ? undefined : { wish: wishWith(discount), listMinor, offMinor }),
-    [read.fault, listMinor, offMinor, discount],
-  )
+  page.useEffect(() => {
+    // A code of the wish is still on its way, and its discount with it.
+    if (applying) return
+    const offer = { wish: wishWith(discount), listMinor, offMinor, ...(form && { form }) }
+    onOffer(read.fault ? undefined : offer)
+  }, [read.fault, listMinor, offMinor, discount, applying])
   // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
     if (listMinor < leastMinor)
       return void refuse('chosen', page.say(page.words.leastAmount, { price: page.money(leastMinor, currency) }))
-    // The buyer may have typed a code and not pressed "Apply".
-    const used = discount ?? (code.trim() ? await apply() : undefined)
-    return code.trim() && !used ? undefined : wishWith(used)
+    // The buyer has typed a code and not pressed "Apply". The next press pays the price that the code makes.
+    if (!discount && code.trim()) return void (await apply())
+    return wishWith(discount)
   }
 
   /** What the buyer types ends the fault of an earlier press. */
@@ -145,16 +152,15 @@ function useDiscount(
   clearFault: () => void,
 ) {
   const [code, setCode] = page.useState(discountCode)
-  const [discount, setDiscount] = page.useState<Discount>()
-  const [applying, setApplying] = page.useState(false)
-  async function apply(): Promise<Discount | undefined> {
-    if (!code.trim()) return void refuse('code', page.words.codeMissing)
+  const [{ discount, form }, setFound] = page.useState<Found>({})
+  const [applying, setApplying] = page.useState(discountCode !== '')
+  async function apply(): Promise<void> {
+    if (!code.trim()) return refuse('code', page.words.codeMissing)
     setApplying(true)
     clearFault()
     try {
-      const found = (await page.getProduct(id, code.trim())).discount
-      setDiscount(found)
-      return found
+      const found = await page.getProduct(id, code.trim())
+      setFound({ discount: found.discount, form: found.payments.form })
     } catch (trouble) {
       refuse('code', page.sentence(trouble))
     } finally {
@@ -165,10 +171,10 @@ function useDiscount(
     if (code) void apply()
   }, [])
   const remove = () => {
-    setDiscount(undefined)
+    setFound({})
     setCode('')
   }
-  return { code, setCode, discount, remove, applying, apply }
+  return { code, setCode, discount, form, remove, applying, apply }
 }
 
 function firstPrice({ amount, currency, suggestedAmount }: ProductView, { chosenAmount }: Wish): string {

@@ -1,5 +1,6 @@
 import {
   createOrder,
+  getStatus,
   payOrder,
   ApiError,
   type Created,
@@ -10,7 +11,6 @@ import {
 import { rememberOrder } from '../ui/my-orders.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
-import { prepareForm } from './forms.ts'
 import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
 import { ownSite, terms } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
@@ -18,7 +18,7 @@ import { NO_ORDER, type State } from './state.ts'
 /** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over what another tab has kept. */
 export function makeOrders(
   { get, set }: Store<State>,
-  { id: productId, payments }: ProductView,
+  { id: productId }: ProductView,
   following: Following,
   adopt: () => void,
 ) {
@@ -33,15 +33,15 @@ export function makeOrders(
       ? before
       : { email: email.trim(), key: newKey(), ...(Object.keys(wish).length > 0 && { wish }) }
     keep(productId, kept)
-    prepareForm(payments.processor)
     set({ kept, busy: 'creating', trouble: undefined, ...(!repeated && NO_ORDER) })
     try {
       const created = await (kept.link
         ? payOrder(kept.orderId!, kept.link)
         : createOrder({ productId, email: kept.email, ...wish }, kept.key))
-      set({ busy: undefined, editing: false })
+      const found = repeated ? await howItStands(kept, created) : freshOrder(created)
+      set({ busy: undefined })
       if (readKept(productId)?.key !== kept.key) return adopt()
-      show(kept, created, !repeated)
+      show(kept, created, found)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
       // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
@@ -60,7 +60,15 @@ export function makeOrders(
     }
   }
 
-  function show(kept: Kept, created: Created, isNew: boolean): void {
+  /** Whether the order for this address and wish is on the screen already and can be paid. An order of a link keeps its own. */
+  function isMade(email: string, wished?: Wish): boolean {
+    const { kept, order, created } = get()
+    if (!kept?.orderId || !order || !created?.clientSecret) return false
+    return !!kept.link || (alike(kept.email, email) && same(kept.wish, { ...terms, ...wished }))
+  }
+
+  /** `known`: how the order stands, if the page knows it. */
+  function show(kept: Kept, created: Created, known: OrderStatus | undefined): void {
     const { orderId, status, clientSecret } = created
     const { attempt: _, left: __, ...rest } = kept
     const isSame = kept.orderId === orderId
@@ -69,11 +77,9 @@ export function makeOrders(
     if (!isLinked) rememberOrder(orderId, kept.email, created.statusToken)
     keep(productId, next)
     // Without a client secret the order was just found paid, or cannot be paid here.
-    const order = isNew || !clientSecret ? freshOrder(created) : isSame ? get().order : undefined
+    const order = clientSecret ? (known ?? (isSame ? get().order : undefined)) : freshOrder(created)
     set({ kept: next, created, order })
-    // A repeated request gets the answer of the first one, so only the status knows whether the order is paid by now.
-    // The status also brings the files of a free order.
-    // It also says where the order leads.
+    // The status knows whether the order is paid by now, brings the files of a free order, and says where the order leads.
     if (order?.status !== status || !clientSecret || ownSite) void following.check()
   }
 
@@ -94,10 +100,19 @@ export function makeOrders(
   function startOver(): void {
     following.stop()
     keep(productId, undefined)
-    set({ ...NO_ORDER, kept: undefined, trouble: undefined, editing: false })
+    set({ ...NO_ORDER, kept: undefined, trouble: undefined })
   }
 
-  return { create, letGo, startOver }
+  return { create, isMade, letGo, startOver }
+}
+
+/**
+ * A repeated request gets the answer of the first one. Only the status knows whether the order can still be paid, and the payment
+ * form keeps its place until it is known.
+ */
+async function howItStands(kept: Kept, { orderId, clientSecret }: Created): Promise<OrderStatus | undefined> {
+  if (kept.orderId === orderId || !clientSecret) return undefined
+  return getStatus(orderId, kept.email).catch(() => undefined)
 }
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()

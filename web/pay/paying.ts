@@ -1,9 +1,10 @@
-import type { Rail } from '../ui/api.ts'
+import type { Created, OrderStatus, Rail } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
-import { readKept, type Attempt } from './saved-checkout.ts'
+import { readKept, type Attempt, type Kept } from './saved-checkout.ts'
 import { hold } from './form-lock.ts'
-import type { Outcome, PaymentForm } from './payment-form.ts'
+import type { OrderToPay, Outcome, PaymentForm } from './payment-form.ts'
+import { returnUrl } from './returned.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
 
 /** The notification of a payment that was just approved has usually arrived by then. */
@@ -26,6 +27,17 @@ export interface Paying {
   comeBack: () => void
 }
 
+const orderToPay = (kept: Kept, { amount, currency, orderId }: OrderStatus, created: Created): OrderToPay => ({
+  orderId,
+  clientSecret: created.clientSecret!,
+  publishableKey: created.publishableKey ?? '',
+  amount,
+  currency,
+  // The page shows the address of a linked order only in part.
+  email: kept.link ? '' : kept.email,
+  returnUrl: returnUrl(orderId, created.returnToken),
+})
+
 /** Runs one payment by one form at a time, and applies its outcome to the kept order. */
 export function payInForms(
   { get, set }: Store<State>,
@@ -36,7 +48,7 @@ export function payInForms(
   let release = () => {}
 
   async function pay(form: PaymentForm, rail?: Rail): Promise<void> {
-    const { kept, created, busy } = get()
+    const { kept, created, order, busy } = get()
     if (busy || viewOf(get()) !== 'payment' || !kept?.orderId || !created?.clientSecret) return
     const before = readKept(productId)
     // Another tab may have gone further than this one shows.
@@ -45,7 +57,7 @@ export function payInForms(
     let attempt: Attempt = { ...(rail && { rail }), sentAt: Date.now() }
     set({ busy: form.stays ? 'in_form' : 'confirming', trouble: undefined, ...NO_NOTICE, ...(rail && { rail }) })
     const outcome = await form
-      .submit(() => {
+      .submit(orderToPay(kept, order!, created), () => {
         attempt = { ...attempt, sentAt: Date.now() }
         if (form.stays) release = hold(kept.orderId!)
         // Kept before it is sent: if this page dies now, the next one knows that money may be on its way.
@@ -69,7 +81,11 @@ export function payInForms(
         keepAttempt({ ...attempt, answer: 'left', ...(outcome.how && { how: outcome.how }) }, { busy: undefined })
         break
       case 'unknown':
-        set({ busy: undefined, ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }) })
+        set({
+          busy: undefined,
+          byOrder: true,
+          ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }),
+        })
         break
       case 'refused':
         keepAttempt(undefined, { busy: undefined, trouble: outcome.trouble, failedAt: 'confirm' })

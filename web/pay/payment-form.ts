@@ -1,4 +1,4 @@
-import type { ApiError } from '../ui/api.ts'
+import type { ApiError, Created, ProductView } from '../ui/api.ts'
 import type { HowToPay } from './saved-checkout.ts'
 
 // The port between the checkout and whatever takes the payment: the sandbox's scenarios, or the form that a processor's
@@ -26,24 +26,59 @@ export type Outcome =
   /** The service refused it. */
   | { kind: 'refused'; trouble: ApiError }
 
-export interface PaymentForm {
-  /** The form must stay on the screen until the payment is sent, because the bank may ask the buyer something in it. */
-  stays: boolean
-  /** Pays. The form calls `sending` before it sends anything that could move money. */
-  submit: (sending: () => void) => Promise<Outcome>
-  destroy: () => void
-}
+/** A form that is not complete. `left`: the buyer left it, or it did not answer. */
+export type Fault = { kind: 'invalid' | 'left'; message?: string | undefined }
 
-/** The details of the payment that a form gets. */
-export interface PlainParts {
+/** The payment of an order. */
+export interface OrderToPay {
+  orderId: string
   clientSecret: string
   publishableKey: string
-  /** The seller's own account at the processor. */
-  account: string | undefined
   amount: number
   currency: string
   /** Empty when the page does not know the buyer's address. */
   email: string
+  /** The address to which a bank sends the buyer back. */
+  returnUrl: string
+}
+
+export interface MountedForm {
+  /** The form must stay on the screen until the payment is sent, because the bank may ask the buyer something in it. */
+  stays: boolean
+  /** What is missing in the form. It sends nothing, and comes before the order. */
+  check: () => Promise<Fault | undefined>
+  /** Pays. The form calls `sending` before it sends anything that could move money. */
+  submit: (order: OrderToPay, sending: () => void) => Promise<Outcome>
+  /** The price has changed on the page. */
+  update?: (due: Due) => void
+  destroy: () => void
+}
+
+export interface PaymentForm extends MountedForm {
+  /** Whether the form can pay this order: it is at the account, or for the payment, with which it was opened. */
+  fits: (created: Created) => boolean
+}
+
+/** What is to be paid, for a form that shows before there is a payment. */
+export interface Due {
+  /** In our minor units. */
+  amount: number
+  currency: string
+  setup: FormSetup | undefined
+}
+
+export type FormSetup = NonNullable<ProductView['payments']['form']>
+
+/** The details that a form gets before there is an order. */
+export interface PlainParts {
+  publishableKey: string
+  /** The seller's own account at the processor. */
+  account: string | undefined
+  /** The payment for which the form is opened. Undefined: the order is made when the buyer pays. */
+  clientSecret: string | undefined
+  due: Due
+  /** Whether the page tells the form the buyer's address. Otherwise the form asks for it where it needs it. */
+  knowsEmail: boolean
   seller: string
   product: string
   /** The names of the rails. */
@@ -51,8 +86,6 @@ export interface PlainParts {
   /** The language of the page. */
   language: string
   words: Record<'formWindow' | 'howToFinish', string>
-  /** The address to which a bank sends the buyer back. */
-  returnUrl: string
   /** Present in a frame on another site: opens the page of the order in the whole window, for ways of paying that need it. */
   leave?: (() => void) | undefined
 }
@@ -81,4 +114,4 @@ export interface Look {
 }
 
 /** Draws the form into its place. Resolves when the buyer can use it. */
-export type MountForm = (place: HTMLElement, parts: FormParts) => Promise<PaymentForm>
+export type MountForm = (place: HTMLElement, parts: FormParts) => Promise<MountedForm>

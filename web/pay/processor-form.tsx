@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Created, OrderStatus, ProductView } from '../ui/api.ts'
+import type { Created, ProductView } from '../ui/api.ts'
+import { keepTyped } from '../ui/language-choice.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { waysIn } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
-import type { PaymentForm } from './payment-form.ts'
-import { returnUrl } from './returned.ts'
+import type { Due, MountedForm, PaymentForm } from './payment-form.ts'
 import { ownSite } from './site.ts'
 import { wordsOf } from '../ui/language.ts'
 
@@ -14,9 +14,12 @@ const SLOW_MS = 6_000
 
 interface ProcessorFormProps {
   product: ProductView
-  order: OrderStatus
-  created: Created
-  email: string
+  processor: string
+  /** What is to be paid, and what the form needs before there is an order. */
+  due: Due
+  /** The order's payment, for which the form is opened. Undefined: the order is made when the buyer pays. */
+  created: Created | undefined
+  knowsEmail: boolean
   /** The form once the buyer can use it, and undefined before and afterwards. */
   onForm: (form: PaymentForm | undefined) => void
   /** The form does not appear. It may be the form of a payment that was already made. */
@@ -26,8 +29,9 @@ interface ProcessorFormProps {
 type Stage = 'loading' | 'slow' | 'ready' | 'failed'
 
 /** The place of a form that a processor's script draws. This page never sees what the buyer types there. */
-export function ProcessorForm({ product, order, created, email, onForm, onFailed }: ProcessorFormProps) {
-  const { processor = '' } = created
+export function ProcessorForm(props: ProcessorFormProps) {
+  const { product, processor, onForm, onFailed } = props
+  const { amount, currency, setup } = props.due
   const place = useRef<HTMLDivElement>(null)
   const whole = useRef<HTMLDivElement>(null)
   const [stage, setStage] = useState<Stage>('loading')
@@ -35,27 +39,30 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
   // The page's security policy allows only the processor that the product had when the page was made.
   const isExpected = processor === product.payments.processor
   const again = useCallback(() => {
-    if (lacksPart || !isExpected) return location.reload()
+    if (lacksPart || !isExpected) {
+      keepTyped()
+      return location.reload()
+    }
     setTries((before) => before + 1)
     // The pressed button has left the page.
     whole.current?.focus()
   }, [isExpected])
 
-  const open = () => openForm(processor, place.current!, partsOf({ product, order, created, email }))
-  const current = useRef({ open, onForm, onFailed })
+  const open = () => openForm(processor, place.current!, partsOf(props))
+  const current = useRef({ open, onForm, onFailed, fits: (created: Created) => fits(props, created) })
+  const shownRef = useRef<MountedForm | undefined>(undefined)
   useEffect(() => {
-    const { open, onForm, onFailed } = current.current
+    const { open, onForm, onFailed, fits } = current.current
     let gone = false
-    let form: PaymentForm | undefined
     setStage('loading')
     const slow = setTimeout(() => setStage('slow'), SLOW_MS)
     open()
       .then(
         (opened) => {
           if (gone) return opened.destroy()
-          form = opened
+          shownRef.current = opened
           setStage('ready')
-          onForm(opened)
+          onForm({ ...opened, fits })
         },
         () => {
           if (gone) return
@@ -68,9 +75,11 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
       gone = true
       clearTimeout(slow)
       onForm(undefined)
-      form?.destroy()
+      shownRef.current?.destroy()
+      shownRef.current = undefined
     }
   }, [tries])
+  useEffect(() => shownRef.current?.update?.({ amount, currency, setup }), [amount, currency, setup, stage])
   useEffect(() => {
     if (stage !== 'failed') return
     addEventListener('online', again)
@@ -93,21 +102,26 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
   )
 }
 
-const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'onForm' | 'onFailed'>) => ({
-  clientSecret: created.clientSecret ?? '',
-  publishableKey: created.publishableKey ?? '',
-  account: created.account,
-  email,
-  amount: order.amount,
-  currency: order.currency,
+const partsOf = ({ product, due, created, knowsEmail }: ProcessorFormProps) => ({
+  clientSecret: created?.clientSecret,
+  publishableKey: created?.publishableKey ?? due.setup?.publishableKey ?? '',
+  account: created ? created.account : due.setup?.account,
+  due,
+  knowsEmail,
   seller: product.seller.name,
   product: product.name,
   rails: waysIn(product.rails),
-  returnUrl: returnUrl(order.orderId, created.returnToken),
   leave: ownSite?.leave,
   language: document.documentElement.lang,
   words,
 })
+
+/** A form that asks for the account shows at one account, and pays there and nowhere else. */
+function fits({ processor, due: { setup }, created: own }: ProcessorFormProps, created: Created): boolean {
+  if (created.processor !== processor) return false
+  if (own) return own.clientSecret === created.clientSecret
+  return !setup || (setup.publishableKey === created.publishableKey && setup.account === created.account)
+}
 
 const Blank = ({ slow }: { slow: boolean }) => (
   <div class="form-blank">

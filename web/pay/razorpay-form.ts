@@ -19,7 +19,9 @@ export const mount: MountForm = async (place, parts) => {
 
   return {
     stays: true,
-    submit: (sending) =>
+    // The buyer fills in everything in its window.
+    check: () => Promise.resolve(undefined),
+    submit: ({ clientSecret, publishableKey, amount, currency, email }, sending) =>
       new Promise((done) => {
         // Its window needs the whole page, and banks open from it. The buyer presses once more there.
         if (parts.leave) return parts.leave()
@@ -28,13 +30,13 @@ export const mount: MountForm = async (place, parts) => {
           done(outcome)
         }
         const opened = new Razorpay({
-          key: parts.publishableKey,
-          order_id: parts.clientSecret,
-          amount: parts.amount,
-          currency: parts.currency,
+          key: publishableKey,
+          order_id: clientSecret,
+          amount,
+          currency,
           name: parts.seller,
           description: parts.product.slice(0, 255),
-          ...(parts.email && { prefill: { email: parts.email } }),
+          ...(email && { prefill: { email } }),
           theme: { color: parts.look().brand },
           // Razorpay signs this answer for servers that cannot ask. Our server asks Razorpay itself.
           handler: () => resolve({ kind: 'captured' }),

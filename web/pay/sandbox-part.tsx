@@ -1,67 +1,90 @@
 /** @jsxRuntime classic */
 /** @jsx page.h */
-import type { ComponentType, h } from 'preact'
-import type { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiError, call, OrderStatus, Rail } from '../ui/api.ts'
-import type { Outcome, PaymentForm } from './payment-form.ts'
-import { ABOUT, SCAN, SCENARIOS, SHAPES, upiLink } from './sandbox-words.ts'
+import type { ComponentChildren, ComponentType } from 'preact'
+import type { OrderStatus, Rail } from '../ui/api.ts'
+import type { Fault, MountedForm, Outcome } from './payment-form.ts'
+import { CardFields, type Faults, TestCards } from './sandbox-card.tsx'
+import { CARDS, type Card, faultsOf, NO_CARD, scenarioOf } from './sandbox-cards.ts'
+import { page, type SandboxTools, takeTools } from './sandbox-tools.ts'
+import { ABOUT, SCAN, SHAPES, upiLink } from './sandbox-words.ts'
 
 // The sandbox's form: the rails, and how its bank behaves. A real buyer never needs it, so the page loads it on demand.
 
-/** What the page passes in: a script that is loaded later cannot import from the page. */
-export interface SandboxTools {
-  h: typeof h
-  useState: typeof useState
-  useEffect: typeof useEffect
-  useRef: typeof useRef
-  call: typeof call
-  ApiError: typeof ApiError
-  Icon: ComponentType<{ name: 'flask' }>
-  Drawing: ComponentType<{ shape: string }>
-  WAYS: Record<Rail, string>
-  decimalText: (amountMinor: number, currency: string) => string
-  /** The code that draws a UPI code. */
-  loadDrawer: () => Promise<{ renderSVG: (text: string, options: { border: number }) => string }>
-}
-
 export interface SandboxProps {
-  order: OrderStatus
+  order: Pick<OrderStatus, 'amount' | 'currency'> & { orderId?: string }
   seller: string
   rails: Rail[]
   chosen: Rail
   onChoose: (rail: Rail) => void
-  clientSecret: string
   /** The form, once. It pays as chosen at the press on the button. */
-  onForm: (form: PaymentForm) => void
+  onForm: (form: MountedForm) => void
 }
 
-/** The page's own Preact, which draws the elements of this file, and its functions. */
-let page: SandboxTools
-
 export function sandboxPart(tools: SandboxTools): ComponentType<SandboxProps> {
-  page = tools
+  takeTools(tools)
   return SandboxPart
 }
 
-function SandboxPart({ clientSecret, onForm, ...more }: SandboxProps) {
+function SandboxPart({ onForm, ...more }: SandboxProps) {
   const [scenario, setScenario] = page.useState('success')
-  const chosenRef = page.useRef({ clientSecret, rail: more.chosen, scenario })
+  const [card, setCard] = page.useState(NO_CARD)
+  const [faults, setFaults] = page.useState<Faults>({})
+  const isCard = more.chosen === 'card'
+  const chosenRef = page.useRef({ rail: more.chosen, scenario, card })
   // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
-  chosenRef.current = { clientSecret, rail: more.chosen, scenario }
-  page.useEffect(() => onForm({ stays: false, submit: (sending) => pay(chosenRef.current, sending), destroy() {} }), [])
+  chosenRef.current = { rail: more.chosen, scenario, card }
+  /** The fields are looked at before there is an order. Only a number of the list goes on, and none leaves the browser. */
+  async function check(): Promise<Fault | undefined> {
+    const { rail, card } = chosenRef.current
+    const found = rail === 'card' ? faultsOf(card) : {}
+    setFaults(found)
+    const [first] = Object.keys(found)
+    if (!first) return undefined
+    // A real number does not stay on the screen.
+    if (found.number) setCard({ ...card, number: '' })
+    document.getElementById(`card-${first}`)?.focus()
+    return { kind: 'invalid', message: Object.values(found)[0] }
+  }
+  page.useEffect(
+    () =>
+      onForm({
+        stays: false,
+        check,
+        submit: ({ clientSecret }, sending) => pay(clientSecret, chosenRef.current, sending),
+        destroy() {},
+      }),
+    [],
+  )
+  const type = (change: Partial<Card>) => {
+    setCard({ ...card, ...change })
+    setFaults({})
+  }
   return (
     <div class="stack">
-      <RailChoice {...more} />
-      <ScenarioChoice value={scenario} onValue={setScenario} />
+      <RailChoice {...more}>{isCard && <CardFields card={card} faults={faults} onType={type} />}</RailChoice>
+      <details class="sandbox">
+        <summary class="sandbox-title">
+          <page.Icon name="flask" /> Test mode: no money moves. How the bank behaves
+        </summary>
+        {isCard ? <TestCards onCard={type} /> : <ScenarioChoice value={scenario} onValue={setScenario} />}
+      </details>
     </div>
   )
 }
 
 /** The sandbox behind the same port as the processors' forms. Our own service is its bank. */
-async function pay(chosen: object, sending: () => void): Promise<Outcome> {
+async function pay(
+  clientSecret: string,
+  { rail, scenario, card }: { rail: Rail; scenario: string; card: Card },
+  sending: () => void,
+): Promise<Outcome> {
   sending()
   try {
-    const { status } = await page.call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', chosen)
+    const { status } = await page.call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', {
+      clientSecret,
+      rail,
+      scenario: rail === 'card' ? scenarioOf(card.number) : scenario,
+    })
     return { kind: status }
   } catch (error) {
     const trouble = error instanceof page.ApiError ? error : new page.ApiError({ code: 'unreachable' })
@@ -77,7 +100,14 @@ const REFUSALS: Record<string, Outcome> = {
 }
 
 /** One radio list: the arrow keys move in it, and the details of the chosen rail open below its name. */
-function RailChoice({ rails, chosen, onChoose, order, seller }: Omit<SandboxProps, 'clientSecret' | 'onForm'>) {
+function RailChoice({
+  rails,
+  chosen,
+  onChoose,
+  order,
+  seller,
+  children,
+}: Omit<SandboxProps, 'onForm'> & { children: ComponentChildren }) {
   return (
     <fieldset class="rails">
       <legend class="unseen">Payment method</legend>
@@ -90,7 +120,7 @@ function RailChoice({ rails, chosen, onChoose, order, seller }: Omit<SandboxProp
           </label>
           {rail === chosen && (
             <div class="about soft small">
-              <p>{ABOUT[rail]}</p>
+              {rail === 'card' ? children : <p>{ABOUT[rail]}</p>}
               {rail === 'upi' && <UpiCode order={order} seller={seller} />}
             </div>
           )}
@@ -102,20 +132,15 @@ function RailChoice({ rails, chosen, onChoose, order, seller }: Omit<SandboxProp
 
 function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: string) => void }) {
   return (
-    <div class="sandbox">
-      <p class="sandbox-title">
-        <page.Icon name="flask" /> Test mode: no money moves, and no number is asked for
-      </p>
-      <div class="field">
-        <label for="scenario">How should the bank behave?</label>
-        <select id="scenario" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          {SCENARIOS.map(([name, label]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </div>
+    <div class="field">
+      <label for="scenario">How should the bank behave?</label>
+      <select id="scenario" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {CARDS.map(([, name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
     </div>
   )
 }

@@ -2,20 +2,6 @@ import type { Rail } from '../ui/api.ts'
 
 // A real buyer never needs these texts, so the page loads them later.
 
-/** The sandbox's scenarios, in the order in which a newcomer would try them. */
-export const SCENARIOS: [string, string][] = [
-  ['success', 'Approves at once'],
-  ['decline', 'Declines'],
-  ['delayed', 'Takes some seconds, then approves'],
-  ['delayed_decline', 'Takes some seconds, then declines'],
-  ['lost_webhook', 'Approves, but the shop is never told'],
-  ['repeated_webhook', 'Approves, and the shop is told several times'],
-  ['reordered_webhook', 'Approves, and the news arrives out of order'],
-  ['late_success', 'Declines, then approves after all'],
-  ['wrong_amount', 'Takes another amount than the price'],
-  ['double_capture', 'Takes the money twice'],
-]
-
 export const ABOUT: Record<Rail, string> = {
   card: 'Credit and debit cards of all networks.',
   debit: 'Your bank takes the amount from your account.',
@@ -45,8 +31,9 @@ export const SCAN = 'Scan it with your phone. In test mode the code leads nowher
 /** The sandbox's own account. No bank has the handle `invalid`, so an app that reads the code refuses it. */
 const TEST_ACCOUNT = 'sandbox@invalid'
 
-/** A UPI payment link as the network defines it: payee, amount, and our order number as the reference. */
+/** A UPI payment link as the network defines it: payee, amount, and our order number as the reference, once there is one. */
 export const upiLink = (
-  { amount, currency, orderId }: { amount: string; currency: string; orderId: string },
+  { amount, currency, orderId }: { amount: string; currency: string; orderId?: string },
   seller: string,
-): string => `upi://pay?pa=${TEST_ACCOUNT}&pn=${encodeURIComponent(seller)}&am=${amount}&cu=${currency}&tr=${orderId}`
+): string =>
+  `upi://pay?pa=${TEST_ACCOUNT}&pn=${encodeURIComponent(seller)}&am=${amount}&cu=${currency}${orderId ? `&tr=${orderId}` : ''}`

@@ -19,7 +19,7 @@ const created = { orderId: 'ord_1', clientSecret: 'secret' } as Created
 const kept = { email: 'ann@example.com', key: 'k'.repeat(16), orderId: 'ord_1' }
 const attempt = { rail: 'card', sentAt: 1 } as const
 
-/** All events that can happen beside an order: tries, faults, another tab, a buyer who corrects the address. */
+/** All events that can happen beside an order: tries, faults, another tab. */
 function* surroundings(): Generator<Omit<State, 'order'>> {
   for (const held of [
     undefined,
@@ -30,9 +30,7 @@ function* surroundings(): Generator<Omit<State, 'order'>> {
     for (const made of [undefined, created])
       for (const busy of [undefined, 'creating', 'confirming', 'in_form'] as const)
         for (const notice of [undefined, 'declined', 'not_taken', 'left', 'invalid'] as const)
-          for (const editing of [false, true])
-            for (const trouble of [undefined, new Error()])
-              yield { kept: held, created: made, busy, notice, editing, trouble }
+          for (const trouble of [undefined, new Error()]) yield { kept: held, created: made, busy, notice, trouble }
 }
 
 test('whatever else goes on, only an order that the service lets pay can be paid', () => {

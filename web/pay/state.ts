@@ -1,4 +1,4 @@
-import type { Created, OrderStatus, Rail, Status, Wish } from '../ui/api.ts'
+import type { Created, OrderStatus, ProductView, Rail, Status, Wish } from '../ui/api.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
 import type { Kept } from './saved-checkout.ts'
 
@@ -17,8 +17,10 @@ export interface State {
   detail?: string | undefined
   trouble?: unknown
   failedAt?: 'create' | 'confirm' | 'check'
-  /** The buyer is correcting the address. */
-  editing?: boolean
+  /** The order has another price than the page showed at the press: nothing was sent, and the page says so. */
+  repriced?: boolean | undefined
+  /** The form of the last try had no answer. The next form is opened for the payment of the order itself. */
+  byOrder?: boolean | undefined
   /** The rail of the last try. The next try starts with it. */
   rail?: Rail
   /** A code that another device may pay is on the screen. */
@@ -31,18 +33,21 @@ export interface Offer {
   /** In minor units, before the discount. */
   listMinor: number
   offMinor: number
+  /** What the payment form needs, with the discount. Absent: the same as without it. */
+  form?: ProductView['payments']['form']
 }
 
 /** Why nothing was paid. `left`: the buyer left the processor's form. `invalid`: something in the form is missing. */
 export type Notice = 'declined' | 'not_taken' | 'left' | 'invalid'
 
+/** `contact` and `payment` are one screen. In `payment` the order exists already. */
 export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 'delivered' | 'ended'
 
 /**
  * The one place that decides what the page shows. The service's answer about the order comes first, so that a paid
  * order wins every render. Then comes a payment that may be under way. Only then may the page ask for money.
  */
-export function viewOf({ kept, order, created, editing, busy, trouble }: State): View {
+export function viewOf({ kept, order, created, busy, trouble }: State): View {
   switch (order?.status) {
     case 'paid':
     case 'partially_refunded':
@@ -58,7 +63,7 @@ export function viewOf({ kept, order, created, editing, busy, trouble }: State):
       if (!order.canPay) return 'waiting'
   }
   if (kept?.attempt) return busy === 'in_form' && created ? 'in_form' : 'waiting'
-  if (editing || !kept?.orderId) return 'contact'
+  if (!kept?.orderId) return 'contact'
   if (order && isClosing(trouble)) return 'ended'
   return order && created ? 'payment' : 'checking'
 }
@@ -68,7 +73,7 @@ export const isClosing = (trouble: unknown): boolean =>
   trouble instanceof Error && 'code' in trouble && trouble.code === 'payment_closed'
 
 export const NO_NOTICE = { notice: undefined, detail: undefined }
-export const NO_ORDER = { order: undefined, created: undefined, ...NO_NOTICE }
+export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, byOrder: undefined, ...NO_NOTICE }
 
 /** Whether the order has left the states in which it waits for money. */
 export const isSettled = (status: Status | undefined): boolean =>

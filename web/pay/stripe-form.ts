@@ -1,4 +1,4 @@
-import type { FormParts, Look, MountForm, Outcome } from './payment-form.ts'
+import type { Due, Look, MountForm, Outcome } from './payment-form.ts'
 
 /**
  * Stripe wants the script loaded from its own host, and from the release whose API the server speaks
@@ -10,7 +10,10 @@ const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 /** Where Stripe's form has another name for a language, or none: https://docs.stripe.com/js/appendix/supported_locales */
 const LOCALES: Record<string, string> = { 'zh-Hans': 'zh', hi: 'auto' }
 
-/** Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element */
+/**
+ * Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element. It shows before there is a payment, and
+ * the payment has to agree with what the form was told: https://docs.stripe.com/payments/accept-a-payment-deferred
+ */
 export const mount: MountForm = async (place, parts) => {
   await parts.load(SCRIPT)
   if (!window.Stripe) throw new Error('the script has brought no form')
@@ -20,16 +23,17 @@ export const mount: MountForm = async (place, parts) => {
     developerTools: { assistant: { enabled: false } },
   })
   const elements = stripe.elements({
-    clientSecret: parts.clientSecret,
+    ...(parts.clientSecret ? { clientSecret: parts.clientSecret } : { mode: 'payment', ...dueOf(parts.due) }),
     appearance: appearanceOf(parts.look()),
     loader: 'never',
   })
   const element = elements.create('payment', {
     layout: { type: 'accordion', defaultCollapsed: false, radios: 'if_multiple', spacedAccordionItems: false },
-    ...(parts.email && { defaultValues: { billingDetails: { email: parts.email } } }),
+    ...(parts.knowsEmail && { fields: { billingDetails: { email: 'never' } } }),
     business: { name: parts.seller },
   })
   let chosen = 'card'
+  const leavesFrame = () => parts.leave && !STAYS.has(chosen)
   element.on('change', ({ value }) => (chosen = value?.type ?? chosen))
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const recolour = () => elements.update({ appearance: appearanceOf(parts.look()) })
@@ -51,23 +55,27 @@ export const mount: MountForm = async (place, parts) => {
 
   return {
     stays: true,
-    async submit(sending) {
-      // The bank's page takes the whole window. From there the buyer comes back to our page, not to the site around the frame.
-      if (parts.leave && !STAYS.has(chosen)) return leaveFrame(parts.leave)
+    async check() {
+      if (leavesFrame()) return undefined
       const { error: missing } = await elements.submit()
-      if (missing) {
-        if (missing.type !== 'validation_error') return { kind: 'left' }
-        // The fields show their faults themselves.
-        element.focus()
-        return { kind: 'invalid', ...(missing.message && { message: missing.message }) }
-      }
+      if (!missing) return undefined
+      if (missing.type !== 'validation_error') return { kind: 'left' }
+      // The fields show their faults themselves.
+      element.focus()
+      return { kind: 'invalid', message: missing.message }
+    },
+    update: (due) => void (parts.clientSecret || elements.update(dueOf(due))),
+    async submit({ clientSecret, email, returnUrl }, sending) {
+      // The bank's page takes the whole window. From there the buyer comes back to our page, not to the site around the frame.
+      if (leavesFrame()) return leaveFrame(parts.leave!)
       sending()
       const { error, paymentIntent } = await stripe.confirmPayment({
         elements,
+        ...(!parts.clientSecret && { clientSecret }),
         confirmParams: {
-          return_url: parts.returnUrl,
+          return_url: returnUrl,
           // Without an address of ours, Stripe's form asks for one where it needs it.
-          ...(parts.email && { payment_method_data: { billing_details: { email: parts.email } } }),
+          ...(email && { payment_method_data: { billing_details: { email } } }),
         },
         // All other methods answer here, without leaving the page.
         redirect: 'if_required',
@@ -79,6 +87,14 @@ export const mount: MountForm = async (place, parts) => {
     destroy,
   }
 }
+
+const dueOf = ({ amount, currency, setup }: Due) => ({
+  // Half a unit of Stripe's cannot be paid, and the service says so when it makes the order.
+  amount: Math.max(1, Math.round(amount * (setup?.unitsPerMinor ?? 1))),
+  currency: currency.toLowerCase(),
+  ...(setup?.allowedMethods && { allowedPaymentMethodTypes: setup.allowedMethods }),
+  ...(setup?.excludedMethods && { excludedPaymentMethodTypes: setup.excludedMethods }),
+})
 
 /** The ways of paying that never lead to another page: https://docs.stripe.com/payments/payment-methods/payment-method-support */
 const STAYS = new Set(
@@ -156,10 +172,11 @@ declare global {
 }
 
 interface StripeScript {
-  elements: (options: { clientSecret: string; appearance: object; loader: 'never' }) => StripeElements
+  elements: (options: { appearance: object; loader: 'never' } & Record<string, unknown>) => StripeElements
   confirmPayment: (options: {
     elements: StripeElements
-    confirmParams: { return_url: string; payment_method_data?: { billing_details: { email: FormParts['email'] } } }
+    clientSecret?: string
+    confirmParams: { return_url: string; payment_method_data?: { billing_details: { email: string } } }
     redirect: 'if_required'
   }) => Promise<{ error?: StripeError; paymentIntent?: { status: string; next_action?: NextAction | null } }>
 }
@@ -170,7 +187,7 @@ type NextAction = { type: string } & Record<string, Partial<Record<`hosted_${str
 interface StripeElements {
   create: (type: 'payment', options: object) => StripeElement
   submit: () => Promise<{ error?: StripeError }>
-  update: (options: { appearance: object }) => void
+  update: (options: object) => void
 }
 
 interface StripeElement {

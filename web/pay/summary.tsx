@@ -5,7 +5,7 @@ import { Mark } from '../ui/brand.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { moment, money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
-import type { Offer } from './state.ts'
+import type { Total } from './total.ts'
 import { wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
@@ -16,16 +16,14 @@ const SHORT = 260
 interface SummaryProps {
   product: ProductView & { images?: Record<string, string> }
   order: OrderStatus | undefined
-  offer: Offer | undefined
+  total: Total
 }
 
-/** The slip: seller, product and price. Before the order the price is the asked one, afterwards the order's own. */
-export function Summary({ product, order, offer }: SummaryProps) {
-  const { currency } = order ?? product
-  const off = order ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
-  const list = order ? order.amount + off : (offer?.listMinor ?? product.amount)
+/** The slip: seller, product and price. */
+export function Summary({ product, order, total }: SummaryProps) {
+  const { listMinor: list, offMinor: off, currency } = total
   const price = list > off ? money(list - off, currency) : shared.free
-  const shown = product.payWhatYouWant && !offer ? words.namePrice : price
+  const shown = total.isOpen ? words.namePrice : price
   return (
     <section class="summary slip-shadow" aria-label={words.buying}>
       <div class="slip stack">
@@ -66,7 +64,7 @@ export function Summary({ product, order, offer }: SummaryProps) {
           )}
         </div>
         <Description text={product.description} />
-        {order && <OrderLines order={order} list={list} off={off} price={price} />}
+        {order && <OrderLines order={order} total={total} price={price} />}
       </div>
     </section>
   )
@@ -74,14 +72,12 @@ export function Summary({ product, order, offer }: SummaryProps) {
 
 interface OrderLinesProps {
   order: OrderStatus
-  /** The price before the discount, in minor units. */
-  list: number
-  off: number
+  total: Total
   /** The total as the page writes it. */
   price: string
 }
 
-function OrderLines({ order, list, off, price }: OrderLinesProps) {
+function OrderLines({ order, total: { listMinor: list, offMinor: off, currency }, price }: OrderLinesProps) {
   return (
     <dl class="lines">
       <div class="wide">
@@ -100,11 +96,11 @@ function OrderLines({ order, list, off, price }: OrderLinesProps) {
         <>
           <div>
             <dt>{shared.price}</dt>
-            <dd>{money(list, order.currency)}</dd>
+            <dd>{money(list, currency)}</dd>
           </div>
           <div>
             <dt>{shared.discount}</dt>
-            <dd>−{money(off, order.currency)}</dd>
+            <dd>−{money(off, currency)}</dd>
           </div>
         </>
       )}

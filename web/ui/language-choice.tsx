@@ -10,16 +10,21 @@ writeTab(PLACE, undefined)
 
 export const typedBefore = (field: string): string => typed[field] ?? ''
 
+/** Keeps what the buyer has typed for the page that is loaded next. */
+export function keepTyped(): void {
+  const fields = [
+    ...document.querySelectorAll<HTMLInputElement>('#app input:is([type="text"], [type="email"], [type="date"])'),
+  ]
+  writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
+}
+
 /** On the pages with our own footer. */
 export const showLanguageChoice = (): void => render(<LanguageChoice />, document.getElementById('language')!)
 
 /** Shows the page in another language. The service remembers the choice. */
 export function LanguageChoice() {
   const choose = (locale: string) => {
-    const fields = [
-      ...document.querySelectorAll<HTMLInputElement>('#app input:is([type="text"], [type="email"], [type="date"])'),
-    ]
-    writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
+    keepTyped()
     const address = new URL(location.href)
     address.searchParams.set('locale', locale)
     // Only the part behind the "#" differs from time to time, and an address that differs only there loads nothing.

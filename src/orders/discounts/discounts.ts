@@ -126,13 +126,15 @@ export interface AppliedDiscount {
   amountOffMinor: number | null
   /** The amount that the code takes off the product's price. */
   discountMinor: number
+  /** The code can be used so many times, and an order holds one of them. */
+  isLimited: boolean
 }
 
 /** Returns a code's discount for a product now. Refuses `discount_not_valid`, with the same text for every reason. */
 export async function findDiscount(db: Db, productId: string, code: string): Promise<AppliedDiscount> {
   const { rows } = await sql<AppliedDiscount>`
     select d.code, d.percent_off as "percentOff", d.amount_off_minor as "amountOffMinor",
-      discount_of(p.price_minor, d.percent_off, d.amount_off_minor) as "discountMinor"
+      discount_of(p.price_minor, d.percent_off, d.amount_off_minor) as "discountMinor", d.most_uses is not null as "isLimited"
     from products p join discounts d on d.seller_id = p.seller_id and upper(d.code) = ${normalCode(code) ?? ''}
       and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
     where p.id = ${productId} and p.status = 'active' and ${isOpenDiscount} and coalesce(d.uses < d.most_uses, true)`.execute(

@@ -26,7 +26,14 @@ export function razorpayProcessor(
 ): Required<
   Omit<
     Processor,
-    'registerHost' | 'registerHosts' | 'connected' | 'returnFee' | 'accounts' | 'payoutsSince' | 'payoutItems'
+    | 'formSetup'
+    | 'registerHost'
+    | 'registerHosts'
+    | 'connected'
+    | 'returnFee'
+    | 'accounts'
+    | 'payoutsSince'
+    | 'payoutItems'
   >
 > {
   const visit = razorpayClient(options)

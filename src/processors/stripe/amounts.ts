@@ -47,6 +47,9 @@ export function fromStripe(amount: number, stripeCurrency: string): { amountMino
   return { amountMinor, currency }
 }
 
+/** Stripe's units for one of our minor units. */
+export const stripeUnits = (currency: string): number => scaled(1, stripeDecimals(currency) - decimalsOf(currency))
+
 const stripeDecimals = (currency: string): number => DECIMALS[currency] ?? 2
 
 const scaled = (amount: number, places: number): number => (places < 0 ? amount / 10 ** -places : amount * 10 ** places)

@@ -168,10 +168,19 @@ function startedOf(
   return { processorPaymentId: id, clientSecret: secret, publishableKey, ...(connected && { account: connected }) }
 }
 
+/** The ways of paying of a payment: only these, or all but these. The payment and the form that shows before it must agree. */
+export function waysOf(
+  { methods }: Pick<Account, 'methods'>,
+  { currency, withoutVouchers }: Pick<StartPayment, 'currency' | 'withoutVouchers'>,
+): { allowed?: string[] | undefined; excluded?: string[] | undefined } {
+  if (!methods) return withoutVouchers ? { excluded: [...VOUCHERS] } : {}
+  const isAllowed = (method: string) => !withoutVouchers || !(VOUCHERS as readonly string[]).includes(method)
+  return { allowed: methodsFor(methods, currency).filter(isAllowed) }
+}
+
 function paramsOf(account: Account, payment: StartPayment) {
   const { amountMinor, currency } = payment
-  const isAllowed = (method: string) => !payment.withoutVouchers || !(VOUCHERS as readonly string[]).includes(method)
-  const methods = account.methods && methodsFor(account.methods, currency).filter(isAllowed)
+  const { allowed: methods, excluded } = waysOf(account, payment)
   // Stripe takes only positive fees
   const fee = account.connected && payment.feeMinor ? toStripe(payment.feeMinor, currency) : undefined
   if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
@@ -181,7 +190,7 @@ function paramsOf(account: Account, payment: StartPayment) {
     currency: currency.toLowerCase(),
     // Stripe leaves out what is not activated, because this list only allows ways of paying and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
-    ...(!methods && payment.withoutVouchers && { excluded_payment_method_types: [...VOUCHERS] }),
+    ...(excluded && { excluded_payment_method_types: excluded }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },
     // for cards Stripe takes only a suffix, and puts the account's prefix and "* " before it
     ...suffixFor(account, payment.statementDescriptor),

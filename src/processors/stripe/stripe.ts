@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 import { connectedName } from '../connected.ts'
 import { type Processor, refundTaken } from '../processor.ts'
 import { type StripeSettings, modeOf } from '../settings.ts'
-import { takesCurrency } from './amounts.ts'
+import { stripeUnits, takesCurrency } from './amounts.ts'
 import { checkAccount } from './check.ts'
 import { ask, connectStripe, newDeadline } from './client.ts'
 import { shapes } from './entities.ts'
@@ -17,7 +17,7 @@ import { refund } from './refund.ts'
 import { returnFee } from './return-fee.ts'
 import { sellerAccounts } from './seller-accounts.ts'
 import { snapshotOf } from './snapshot.ts'
-import { type Account, startPayment } from './start.ts'
+import { type Account, startPayment, waysOf } from './start.ts'
 import { verifyEvent } from './webhook.ts'
 
 export interface StripeOptions extends StripeSettings {
@@ -74,6 +74,16 @@ function atAccount(options: StripeOptions, stripe: Stripe, connected: string | u
     takes: takesCurrency,
     rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency, options.ways?.()) : []),
     startPayment: (payment) => startPayment(account, payment),
+    formSetup(payment) {
+      const { allowed, excluded } = waysOf(account, payment)
+      return {
+        publishableKey,
+        account: connected,
+        unitsPerMinor: stripeUnits(payment.currency),
+        allowedMethods: allowed,
+        excludedMethods: excluded,
+      }
+    },
     async fetchPayment(id, reported) {
       const until = begin()
       const objects = await readPaidObjects(stripe, live, id, until, reported)

@@ -21,13 +21,33 @@
     const own = options.stripeAccount ? { _stripe_account: options.stripeAccount } : {}
 
     const elements = ({ clientSecret, appearance, loader, ...rest }) => {
-      only(rest, ['locale', 'fonts'])
-      need(/^pi_\w+_secret_\w+$/.test(clientSecret), 'not a client secret')
+      // without a payment, the form is told what the payment will be
+      let due
+      const tellDue = ({
+        mode,
+        amount,
+        currency,
+        allowedPaymentMethodTypes,
+        excludedPaymentMethodTypes,
+        ...others
+      }) => {
+        only(others, clientSecret ? ['locale', 'fonts'] : ['locale', 'fonts', 'onBehalfOf', 'captureMethod'])
+        due = { mode, amount, currency, allowedPaymentMethodTypes, excludedPaymentMethodTypes }
+        need(mode === 'payment', 'not a mode')
+        need(Number.isSafeInteger(amount) && amount > 0, 'not an amount')
+        need(/^[a-z]{3}$/.test(currency), 'not a currency')
+        need(!(allowedPaymentMethodTypes && excludedPaymentMethodTypes), 'two lists of ways of paying')
+      }
+      if (clientSecret) {
+        only(rest, ['locale', 'fonts'])
+        need(/^pi_\w+_secret_\w+$/.test(clientSecret), 'not a client secret')
+      } else tellDue(rest)
       need(['auto', 'always', 'never'].includes(loader), 'not a loader')
       check(appearance)
       const listeners = {}
       const tell = (event, about = {}) => listeners[event]?.forEach((one) => one({ elementType: 'payment', ...about }))
       let frame
+      let asksEmail = true
       const answers = new Map()
       const ask = (what) =>
         new Promise((resolve) => {
@@ -50,7 +70,7 @@
           frame = document.createElement('iframe')
           frame.title = 'Secure payment input frame'
           frame.allow = 'payment *'
-          frame.src = `${HERE}/frame.html#${encodeURIComponent(JSON.stringify({ clientSecret, appearance }))}`
+          frame.src = `${HERE}/frame.html#${encodeURIComponent(JSON.stringify({ clientSecret: clientSecret ?? '', appearance }))}`
           frame.setAttribute('style', 'display: block; border: 0 !important; width: 100%; height: 18rem')
           place.append(frame)
         },
@@ -62,35 +82,46 @@
       }
       return {
         clientSecret,
-        create(type, { layout, defaultValues, business, ...others }) {
+        due: () => due,
+        create(type, { layout, defaultValues, business, fields, ...others }) {
           need(type === 'payment', 'not an element')
-          only(others, ['fields', 'terms', 'wallets', 'paymentMethodOrder', 'readOnly', 'applePay'])
+          only(others, ['terms', 'wallets', 'paymentMethodOrder', 'readOnly', 'applePay'])
           only(layout, ['type', 'defaultCollapsed', 'radios', 'spacedAccordionItems', 'visibleAccordionItemsCount'])
-          only(defaultValues.billingDetails, ['name', 'email', 'phone', 'address'])
+          only(defaultValues?.billingDetails ?? {}, ['name', 'email', 'phone', 'address'])
+          only(fields?.billingDetails ?? {}, ['name', 'email', 'phone', 'address'])
+          asksEmail = fields?.billingDetails.email !== 'never'
           only(business, ['name'])
           return element
         },
         submit: () => ask('submit'),
         chosen: () => ask('choose'),
-        update: ({ appearance: other }) => {
+        asksEmail: () => asksEmail,
+        update: ({ appearance: other, ...more }) => {
+          if (Object.keys(more).length > 0) tellDue({ ...due, ...more })
+          if (!other) return
           check(other)
           frame.contentWindow.postMessage({ what: 'appearance', appearance: other }, HERE)
         },
       }
     }
 
-    async function confirmPayment({ elements: group, confirmParams, redirect, ...rest }) {
-      only(rest, ['clientSecret'])
+    async function confirmPayment({ elements: group, confirmParams, redirect, clientSecret, ...rest }) {
+      only(rest, [])
+      const secret = group.clientSecret ?? clientSecret
+      need(/^pi_\w+_secret_\w+$/.test(secret), 'no client secret')
+      const email = confirmParams.payment_method_data?.billing_details.email
+      need(email || group.asksEmail(), 'the form asks for no e-mail, so it must be passed')
       only(confirmParams, ['return_url', 'payment_method_data'])
       need(redirect === 'if_required', 'not a redirect')
       need(new URL(confirmParams.return_url).protocol.startsWith('http'), 'not an absolute address')
       const { method } = await group.chosen()
-      const [id] = group.clientSecret.split('_secret_')
+      const [id] = secret.split('_secret_')
       const answer = await send(`${API}/${id}/confirm`, {
         payment_method: method,
-        client_secret: group.clientSecret,
+        client_secret: secret,
         return_url: confirmParams.return_url,
-        email: confirmParams.payment_method_data.billing_details.email,
+        ...(email && { email }),
+        ...(group.due() && { due: JSON.stringify(group.due()) }),
         ...own,
       })
       const action = answer.paymentIntent?.next_action
@@ -101,7 +132,7 @@
       }
       if (action?.type !== 'use_stripe_sdk') return answer
       await challenge(action.use_stripe_sdk.url)
-      return send(`${API}/${id}/after_challenge`, { client_secret: group.clientSecret, ...own })
+      return send(`${API}/${id}/after_challenge`, { client_secret: secret, ...own })
     }
     return { elements, confirmPayment }
   }

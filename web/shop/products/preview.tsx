@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Summary } from '../../pay/summary.tsx'
+import { totalOf } from '../../pay/total.ts'
 import baseCss from '../../ui/base.css?inline'
 import payCss from '../../pay/pay.css?inline'
 import type { Seller } from '../../ui/auth-api.ts'
@@ -20,8 +21,9 @@ interface PreviewProps {
 export function Preview({ seller, draft, product }: PreviewProps) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const shown = { product: viewOf(seller, draft, product), order: undefined, offer: undefined }
-    render(<Summary {...shown} />, rootOf(place.current!))
+    const shown = viewOf(seller, draft, product)
+    const total = totalOf(shown, { order: undefined, offer: undefined, kept: undefined })
+    render(<Summary product={shown} order={undefined} total={total} />, rootOf(place.current!))
   }, [seller, draft, product])
   useEffect(() => {
     const root = place.current!.shadowRoot!

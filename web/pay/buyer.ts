@@ -1,0 +1,37 @@
+import type { ProductView, Rail, Wish } from '../ui/api.ts'
+import type { Store } from '../ui/store.ts'
+import type { PaymentForm } from './payment-form.ts'
+import { viewOf, type State } from './state.ts'
+import { totalOf } from './total.ts'
+
+export interface Purchase {
+  email: string
+  wish?: Wish | undefined
+  /** The form on the screen. Undefined: nothing is to be paid, or the form needs the order first. */
+  form?: PaymentForm | undefined
+  /** Where the page knows it. */
+  rail?: Rail | undefined
+  /** Whether the press still counts. The buyer may have changed something while the order was made. */
+  isCurrent: () => boolean
+}
+
+interface Steps {
+  create: (email: string, wish?: Wish) => Promise<void>
+  isMade: (email: string, wish?: Wish) => boolean
+  pay: (form: PaymentForm, rail?: Rail) => Promise<void>
+}
+
+/** A press on the button: makes the order, or finds the one already made, and pays it at the price that the buyer has seen. */
+export function buyer({ get, set }: Store<State>, product: ProductView, { create, isMade, pay }: Steps) {
+  return async ({ email, wish, form, rail, isCurrent }: Purchase): Promise<void> => {
+    const seen = totalOf(product, get())
+    set({ repriced: undefined })
+    if (!isMade(email, wish)) await create(email, wish)
+    const { order, created } = get()
+    if (viewOf(get()) !== 'payment' || !isCurrent()) return
+    // The button shows the order's own price now. Nothing is sent before the buyer has seen it.
+    if (order!.amount !== seen.amountMinor || order!.currency !== seen.currency) return set({ repriced: true })
+    // The payment is at another account than the form on the screen: the page opens a new form.
+    if (form?.fits(created!)) await pay(form, rail)
+  }
+}
