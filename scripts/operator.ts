@@ -1,5 +1,6 @@
 // npm run operator -- COMMAND …    does on the machine what operators do at /operator/; the log says that it was the machine
 // Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
+import { readFileSync } from 'node:fs'
 import { connect } from '../src/kit/database.ts'
 import { Refusal } from '../src/kit/errors.ts'
 import { startJobs } from '../src/kit/jobs.ts'
@@ -10,6 +11,8 @@ import { mattersOf } from '../src/operator/matters.ts'
 import { acceptOrder, refundAsOperator, resendReceipt, searchOrders, sendOrderBack } from '../src/operator/orders.ts'
 import { recallAsOperator } from '../src/operator/recall.ts'
 import * as sellers from '../src/operator/sellers.ts'
+import { loadRatesAsOperator } from '../src/operator/tax-rates.ts'
+import { listRates, readRates } from '../src/taxes/rates.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
@@ -28,6 +31,8 @@ const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
   refund ORDER [AMOUNT]         refunds all that is left, or an amount in minor units
   receipt ORDER                 mails the receipt again
   recall FILE REASON            recalls a file for good; its buyers read the reason
+  tax-rates load FILE           replaces the rates of tax by those of a CSV, see docs/tax.md
+  tax-rates show                the loaded rates, in the same form
   log [SUBJECT]                 what operators have done, newest first`
 const MOST_SHOWN = 100
 
@@ -58,6 +63,7 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   refund: [1, 2, refund],
   receipt: [1, 1, async ({ db, jobs }, orderId) => (await resendReceipt(db, jobs, MACHINE, orderId), ['Done.'])],
   recall: [2, 2, recall],
+  'tax-rates': [1, 2, taxRates],
   log: [0, 1, showLog],
 }
 
@@ -138,6 +144,26 @@ async function recall({ db }: { db: Db }, fileId: string, reason = ''): Promise<
   const { name: file, productName, already, elsewhere } = await recallAsOperator(db, MACHINE, { fileId, reason })
   const others = elsewhere.map((one) => `Not recalled, of another seller: ${one.fileId}, ${one.productName}`)
   return [`${already ? 'Recalled before' : 'Recalled'}: ${file} of ${productName}`, ...others]
+}
+
+async function taxRates({ db }: { db: Db }, what: string, file?: string): Promise<string[]> {
+  if (what === 'show' && file === undefined) {
+    const rates = await listRates(db)
+    return [
+      'country,category,rate,valid_from,valid_to',
+      ...rates.map((one) => [one.country, one.category, one.rate, one.validFrom, one.validTo ?? ''].join(',')),
+    ]
+  }
+  if (what !== 'load' || file === undefined) throw new Refusal('validation_failed', 'It is: tax-rates load FILE, or tax-rates show.') // oxfmt-ignore
+  const { rates, countries, missing } = await loadRatesAsOperator(
+    db,
+    MACHINE,
+    await readRates(readFileSync(file, 'utf8')),
+  )
+  return [
+    `${rates} rates of ${countries} countries are loaded, instead of all before. Orders made before keep theirs.`,
+    ...missing.map((one) => `Missing, and needed by ${one.sellers}: ${one.country} ${one.category}`),
+  ]
 }
 
 async function showLog({ db }: { db: Db }, subject: string): Promise<string[]> {

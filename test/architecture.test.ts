@@ -15,6 +15,7 @@ const SLICES = [
   'sellers',
   'events',
   'products',
+  'taxes',
   'orders',
   'buyers',
   'payments',

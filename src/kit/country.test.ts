@@ -7,7 +7,7 @@ const request = (headers: Record<string, string>, remoteAddress = '127.0.0.1') =
 
 test('the code of a country is two capitals that name one', () => {
   for (const code of ['DE', 'IN', 'GB', 'XK', 'US']) assert.equal(isCountry(code), true, code)
-  for (const code of ['EU', 'XX', 'T1', 'ZZ', 'de', 'DEU', '']) assert.equal(isCountry(code), false, code)
+  for (const code of ['EU', 'XX', 'T1', 'ZZ', 'UK', 'DD', 'de', 'DEU', '']) assert.equal(isCountry(code), false, code)
 })
 
 test('our proxy’s header names the country, and the language only guesses it', () => {

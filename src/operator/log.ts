@@ -27,6 +27,7 @@ export const ACTIONS = [
   'payout_account_confirmed',
   'payout_statement_read',
   'seller_adjusted',
+  'tax_rates_loaded',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

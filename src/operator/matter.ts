@@ -7,6 +7,7 @@ export const MATTERS = [
   'reconciliation',
   'webhook_silence',
   'payments_refused',
+  'tax_rate_missing',
   'payout_run',
   'payout_failed',
   'payouts_unanswered',

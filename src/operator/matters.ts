@@ -3,6 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
 import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
+import { listMissingRates } from '../taxes/profile.ts'
 import { MATTERS, type Matter } from './matter.ts'
 import { payoutMatters } from './payout-matters.ts'
 
@@ -28,6 +29,7 @@ export async function mattersOf(db: Db): Promise<Matter[]> {
     reconciliation(db),
     silences(db),
     refusedPayments(db),
+    missingTaxRates(db),
     payoutMatters(db),
     failedMails(db),
     refusedReceipts(db),
@@ -87,6 +89,17 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
     advice: 'See why in the processor’s dashboard (often the balance is too low), then refund again.',
     view: `/orders/${orderId}`,
     at,
+  }))
+}
+
+async function missingTaxRates(db: Db): Promise<Matter[]> {
+  const missing = (await listMissingRates(db)).slice(0, MOST_SHOWN)
+  return missing.map(({ country, category, sellers }) => ({
+    what: 'tax_rate_missing',
+    says: `The rate of tax “${category}” of ${country} is missing, and ${sellers === 1 ? 'a seller needs' : `${sellers} sellers need`} it: buyers there cannot buy.`,
+    advice: 'Load the rates: npm run operator -- tax-rates load FILE.csv, see docs/tax.md.',
+    view: null,
+    at: null,
   }))
 }
 

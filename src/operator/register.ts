@@ -15,6 +15,7 @@ import { statementRoute } from './statement-route.ts'
 import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
 import { runRunMails } from './run-mails.ts'
 import { operatorSellerRoutes } from './seller-routes.ts'
+import { taxRateRoutes } from './tax-rate-routes.ts'
 import { runWaitingMails } from './waiting.ts'
 
 /** A check of the machine that takes longer is reported as such. */
@@ -61,6 +62,7 @@ export async function registerOperator(
     overviewRoutes(guarded, parts)
     operatorOrderRoutes(guarded, parts)
     operatorSellerRoutes(guarded, parts)
+    taxRateRoutes(guarded, parts)
     operatorPayoutRoutes(guarded, { ...parts, work })
     await statementRoute(guarded, { ...parts, work })
   })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { hasFiles } from '../products/off-sale.ts'
+import { MISSING_RATES } from '../taxes/profile.ts'
 import { ATTENTION } from './schema.ts'
 
 export interface Matter {
@@ -64,7 +65,10 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select 'no_payments', null, p.id, p.name, null, p.updated_at
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and p.currency = any(${unpayable})
           and (p.price_minor > 0 or p.pay_what_you_want)
-        order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
+        order by p.updated_at desc limit ${MOST_SHOWN})
+      union all
+      (select 'tax_rate_missing', null, null, string_agg(m.country, ', ' order by m.country), null, f.updated_at
+        from tax_profiles f cross join lateral (${MISSING_RATES}) m where f.seller_id = ${sellerId} group by f.updated_at)) as w (what, order_id, product_id, name, email, at)
     order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what = 'disputed' then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
   return rows

@@ -213,6 +213,7 @@ export const ATTENTION = [
   'receipt_bounced',
   'no_files',
   'no_payments',
+  'tax_rate_missing',
   'file_withdrawn',
 ] as const
 export const Attention = Type.Object({
@@ -221,7 +222,7 @@ export const Attention = Type.Object({
       what: Type.Enum([...ATTENTION]),
       orderId: Type.Optional(Type.String()),
       productId: Type.Optional(Type.String()),
-      name: Type.Optional(Type.String({ description: 'The product’s name.' })),
+      name: Type.Optional(Type.String({ description: 'The product’s name; for `tax_rate_missing` the countries.' })),
       email: Type.Optional(Type.String({ description: 'The buyer’s address.' })),
       at: Time,
     }),

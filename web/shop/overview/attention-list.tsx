@@ -12,6 +12,7 @@ const WORDS: Record<Attention['what'], string> = {
   file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
   no_payments: 'On sale, but nobody can pay for it here: no payment method takes its currency.',
+  tax_rate_missing: 'Buyers in these countries cannot buy: the operator has not loaded their rate of tax.',
 }
 
 /** What needs a person, the most important first. Entries that lose money by waiting are marked. */
@@ -40,5 +41,11 @@ export const AttentionList = ({ items }: { items: Attention[] }) => (
 /** A bank or a buyer waits for an answer. */
 const URGENT: ReadonlySet<Attention['what']> = new Set(['disputed', 'needs_review', 'refund_failed', 'withdrawn'])
 
-const hrefOf = ({ orderId, productId }: Attention): string =>
-  orderId ? address('order', orderId) : productId ? address('product', productId) : address('overview')
+const hrefOf = ({ what, orderId, productId }: Attention): string =>
+  what === 'tax_rate_missing'
+    ? '/account/#tax'
+    : orderId
+      ? address('order', orderId)
+      : productId
+        ? address('product', productId)
+        : address('overview')

@@ -1,0 +1,66 @@
+import { type RawBuilder, sql } from 'kysely'
+import { share } from '../kit/money.ts'
+
+/** Why an order has its rate. */
+export const TREATMENTS = ['domestic', 'oss', 'reverse_charge', 'outside', 'exempt'] as const
+export type Treatment = (typeof TREATMENTS)[number]
+
+/** The members of the European Union. Parts of them outside its VAT area, such as the Canary Islands (IC), have codes of their own. */
+export const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' ')
+
+/** The tax on a sale, as `taxOnSale` finds it. */
+export interface SaleTax {
+  /** Prices contain the tax. Else it comes on top. */
+  isInclusive: boolean
+  /** Null: the buyer's country is not known. */
+  treatment: Treatment | null
+  country: string | null
+  /** Percent. Null: no such rate is loaded. */
+  rate: number | null
+}
+
+/** Rates are kept to a thousandth of a percent. */
+const WHOLE = 100_000
+
+/** The tax of an amount, in minor units: what a price with tax contains, or what comes on top of one without. Half to even. */
+export function taxOf(priceMinor: number, ratePercent: number, isInclusive: boolean): number {
+  const part = Math.round(ratePercent * 1000)
+  return share(priceMinor, part, isInclusive ? WHOLE + part : WHOLE)
+}
+
+/** The same within a statement. */
+export const taxMinorOf = (
+  price: RawBuilder<unknown>,
+  rate: RawBuilder<unknown>,
+  isInclusive: RawBuilder<unknown>,
+): RawBuilder<number> => sql`
+  share_of(${price}, (${rate} * 1000)::bigint, ${WHOLE}::bigint + case when ${isInclusive} then (${rate} * 1000)::bigint else 0 end)`
+
+/** Which rates are valid on a day of UTC. */
+export const isValidOn = (day: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`r.valid_from <= ${day} and coalesce(r.valid_to >= ${day}, true)`
+export const TODAY = sql`(now() at time zone 'UTC')::date`
+
+/**
+ * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate` if the seller has a tax profile, else none.
+ * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
+ * - Where the rate is missing, `rate` is null: nobody may guess it.
+ * - Monaco and the Isle of Man belong to the VAT areas of France and the United Kingdom (Directive 2006/112/EC, Article 7).
+ * - The one-stop-shop counts for a seller outside the EU too: its non-Union scheme is for them.
+ */
+export const taxOnSale = ({ seller, buyer }: { seller: RawBuilder<unknown>; buyer: RawBuilder<unknown> }) => sql`
+  select f.is_inclusive, t.treatment, c.country,
+    case when t.treatment in ('outside', 'exempt') then 0 else r.rate end as rate
+  from tax_profiles f
+  cross join lateral (select case ${buyer} when 'MC' then 'FR' when 'IM' then 'GB' else ${buyer} end as country) b
+  cross join lateral (select case
+      when f.is_exempt then 'exempt'
+      when b.country is null then null
+      when b.country = f.country then 'domestic'
+      when b.country <> all(${EU}::text[]) then 'outside'
+      when f.has_oss then 'oss'
+      when f.country = any(${EU}::text[]) then 'domestic'
+      else 'outside' end as treatment) t
+  cross join lateral (select case when t.treatment in ('domestic', 'exempt') then f.country else b.country end as country) c
+  left join tax_rates r on r.country = c.country and r.category = f.category and ${isValidOn(TODAY)}
+  where f.seller_id = ${seller}`
