@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
-import type { CreatedOrder } from '../orders/new-order.ts'
+import { type CreatedOrder, orderTaxView } from '../orders/new-order.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
 import { orderToPay } from '../orders/payable.ts'
@@ -90,6 +90,7 @@ export async function readyToPay({ processors, payments, findOrder, passes }: Pa
     amount: order.amountMinor,
     ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
     currency: order.currency,
+    ...(order.tax && { tax: orderTaxView(order.tax) }),
     statementDescriptor: order.statementDescriptor,
     status,
     ...(started && {

@@ -4,6 +4,7 @@ import { AskedConsent } from '../orders/consents/consents.ts'
 import { RAILS } from '../processors/rails.ts'
 import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { BrandFields } from '../sellers/brand.ts'
+import { COUNTRY, PriceTax } from '../taxes/schema.ts'
 
 // The schemas of a product that is for sale. Those of orders are in schema.ts.
 
@@ -13,7 +14,16 @@ export const DiscountCode = Type.String({
   maxLength: 100,
   description: 'A seller’s discount code. Case does not matter.',
 })
-export const ProductQuery = Type.Object({ discountCode: Type.Optional(DiscountCode) })
+export const ProductQuery = Type.Object({
+  discountCode: Type.Optional(DiscountCode),
+  country: Type.Optional(
+    Type.String({
+      pattern: COUNTRY,
+      description: 'The buyer’s country, for `tax`: ISO 3166-1 alpha-2.',
+      examples: ['DE'],
+    }),
+  ),
+})
 
 export const ProductView = Type.Object({
   id: Type.String(),
@@ -42,6 +52,7 @@ export const ProductView = Type.Object({
       { description: 'Present with a valid `discountCode`.' },
     ),
   ),
+  tax: Type.Optional(PriceTax),
   imageUrl: Type.Optional(ImageUrl),
   images: Type.Optional(ImageUrls),
   seller: Type.Object({

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, genericPlanArray } from '../kit/database.ts'
+import type { SeenCountry } from '../kit/country.ts'
 import { isId } from '../kit/ids.ts'
 import type { Locale } from '../kit/locales.ts'
 import { type AccountRule, pinnedAccount } from '../orders/connected-account.ts'
@@ -11,6 +12,7 @@ import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { type Brand, brandView } from '../sellers/brand.ts'
 import { processorFor } from '../processors/routing.ts'
+import { type SaleTax, taxOf, taxOnSale } from '../taxes/sale-tax.ts'
 import type { ProductView } from './product-schema.ts'
 
 export interface ProductViews {
@@ -21,6 +23,15 @@ export interface ProductViews {
   rule: AccountRule
 }
 
+/** Who looks. */
+export interface BuyerView {
+  locale: Locale
+  /** The country that the buyer has chosen. */
+  country?: string | undefined
+  /** The country that the request tells. */
+  seen?: SeenCountry | undefined
+}
+
 /**
  * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
  * `product_not_found`, `shop_not_open`, `discount_not_valid`.
@@ -28,15 +39,15 @@ export interface ProductViews {
 export async function productView(
   parts: ProductViews,
   productId: string,
-  { discountCode, locale }: { discountCode?: string | undefined; locale: Locale },
+  { discountCode, ...buyer }: BuyerView & { discountCode?: string | undefined },
 ): Promise<ProductView> {
   const { db } = parts
-  const found = isId('prod', productId) ? (await readProducts(db, parts.rule, [productId]))[0] : undefined
+  const found = isId('prod', productId) ? (await readProducts(parts, [productId], buyer))[0] : undefined
   if (!found) return refuseNotForSale(db, productId)
-  if (!discountCode?.trim()) return viewOf(parts, found, { locale, withoutVouchers: false })
+  if (!discountCode?.trim()) return viewOf(parts, found, { ...buyer, withoutVouchers: false })
   const { code, percentOff, amountOffMinor, discountMinor, isLimited } = await findDiscount(db, productId, discountCode)
   return {
-    ...viewOf(parts, found, { locale, withoutVouchers: isLimited }),
+    ...viewOf(parts, found, { ...buyer, withoutVouchers: isLimited }),
     discount: {
       code,
       ...(percentOff !== null && { percentOff }),
@@ -51,16 +62,17 @@ export async function productView(
 export async function productViews(
   parts: ProductViews,
   productIds: readonly string[],
-  locale: Locale = 'en',
+  buyer: BuyerView = { locale: 'en' },
 ): Promise<ProductView[]> {
-  const found = await readProducts(parts.db, parts.rule, productIds)
-  return found.map((one) => viewOf(parts, one, { locale, withoutVouchers: false }))
+  const found = await readProducts(parts, productIds, buyer)
+  return found.map((one) => viewOf(parts, one, { ...buyer, withoutVouchers: false }))
 }
 
 type ProductRow = Awaited<ReturnType<typeof readProducts>>[number]
 
-async function readProducts(db: Db, rule: AccountRule, productIds: readonly string[]) {
+async function readProducts({ db, rule }: ProductViews, productIds: readonly string[], { country, seen }: BuyerView) {
   const { account, line } = pinnedAccount(rule, { seller: sql`s.id`, suffix: sql`p.statement_suffix` })
+  const buyerCountry = country ?? seen?.country ?? null
   const { rows } = await sql<
     Pick<
       ProductView,
@@ -75,14 +87,18 @@ async function readProducts(db: Db, rule: AccountRule, productIds: readonly stri
       imageId: string | null
       imageUrl: string | null
       suggestedAmount: number | null
+      saleTax: SaleTax | null
     }
   >`
     select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller, s.support_email as "supportEmail", s.brand,
       p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
       p.suggested_minor as "suggestedAmount", ${line} as "statementDescriptor", ${account} as account,
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
-        and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
+        and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode",
+      case when x.is_inclusive is not null then json_build_object('isInclusive', x.is_inclusive, 'treatment', x.treatment,
+        'country', x.country, 'rate', x.rate) end as "saleTax"
     from products p join sellers s on s.id = p.seller_id
+    left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`${buyerCountry}::text` })}) x on s.charges_tax
     where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
   return rows
@@ -92,9 +108,10 @@ async function readProducts(db: Db, rule: AccountRule, productIds: readonly stri
 function viewOf(
   { processors, baseUrl }: ProductViews,
   row: ProductRow,
-  { locale, withoutVouchers }: { locale: Locale; withoutVouchers: boolean },
+  { withoutVouchers, ...buyer }: BuyerView & { withoutVouchers: boolean },
 ): ProductView {
-  const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, ...product } = row
+  const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, saleTax, ...product } =
+    row
   const processor = processorFor(processors, product.currency)
   // an order is paid at its seller's account and nowhere else
   const paidAt = account === null ? processor : processors.get(account)
@@ -103,10 +120,28 @@ function viewOf(
     ...product,
     ...(suggestedAmount !== null && { suggestedAmount }),
     ...(takesCode && { takesCode }),
-    ...(brand.asksConsent && !product.free && { consents: askedIn(locale) }),
+    ...(brand.asksConsent && !product.free && { consents: askedIn(buyer.locale) }),
+    ...(saleTax && !product.free && { tax: priceTax(saleTax, product.amount, buyer) }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
     rails: processor?.rails(product.currency) ?? [],
     payments: { live: processor !== undefined, ...(processor && { processor: processor.name }), ...(form && { form }) },
+  }
+}
+
+/** The tax of a price, as far as the buyer's country and its rate are known. */
+function priceTax(
+  { isInclusive, treatment, country: taxCountry, rate }: SaleTax,
+  amountMinor: number,
+  { country, seen }: BuyerView,
+): NonNullable<ProductView['tax']> {
+  const buyerCountry = country ?? seen?.country
+  return {
+    prices: isInclusive ? 'inclusive' : 'exclusive',
+    ...(buyerCountry !== undefined && { buyerCountry }),
+    ...(seen?.from === 'proxy' && { seenCountry: seen.country }),
+    ...(treatment !== null &&
+      taxCountry !== null &&
+      rate !== null && { rate, country: taxCountry, treatment, amount: taxOf(amountMinor, rate, isInclusive) }),
   }
 }

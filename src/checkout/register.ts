@@ -1,6 +1,8 @@
 import type { Db } from '../kit/database.ts'
+import { countryFinder } from '../kit/country.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import type { TrustedProxy } from '../kit/settings.ts'
 import { orderMaker } from '../orders/create.ts'
 import { orderFinder } from '../orders/find.ts'
 import { orderPasses } from '../orders/order-passes.ts'
@@ -21,6 +23,8 @@ interface CheckoutParts {
     statementPrefix: string
     orderTtlHours: { instant: number }
     payouts: { by: string }
+    countryHeader: string | undefined
+    trustProxy: TrustedProxy
   }
   urls: Pick<OrderUrls, 'downloadUrl' | 'payUrl'>
   baseUrl: string
@@ -48,6 +52,7 @@ export function registerCheckout(
     findOrder: orderFinder(db),
     statusTokens: statusTokens(secrets),
     limits,
+    countryOf: countryFinder(config.countryHeader, config.trustProxy),
     baseUrl,
     rule: settings,
     passes: orderPasses(secrets),

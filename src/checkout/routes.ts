@@ -8,14 +8,15 @@ import { refusing } from '../kit/schema.ts'
 import type { AccountRule } from '../orders/connected-account.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
-import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
-import { integrationOf } from '../orders/integration.ts'
+import { wantedOrder } from './wanted-order.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
-import { localeOf, localeOfTag } from '../kit/locales.ts'
+import { localeOf } from '../kit/locales.ts'
+import type { CountryOf } from '../kit/country.ts'
+import { refuseUnknownCountry } from '../taxes/profile-routes.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
@@ -35,6 +36,8 @@ export interface CheckoutParts {
   links: Links
   statusTokens: StatusTokens
   passes: OrderPasses
+  /** Finds the buyer's country. */
+  countryOf: CountryOf
   /** The address of the API. */
   baseUrl: string
   rule: AccountRule
@@ -113,11 +116,14 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
       },
     },
     async (request) => {
-      const { discountCode: code } = request.query
+      const { discountCode: code, country } = request.query
+      refuseUnknownCountry(country)
       return limitCodeGuesses(db, limits.discount, { request, code }, () =>
         productView(parts, request.params.productId, {
           discountCode: code,
           locale: localeOf(request.headers['accept-language']),
+          country,
+          seen: parts.countryOf(request),
         }),
       )
     },
@@ -146,6 +152,9 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
             'discount_not_valid',
             'amount_too_small',
             'consent_required',
+            'country_required',
+            'country_unconfirmed',
+            'tax_rate_missing',
             'success_url_not_allowed',
             'cancel_url_not_allowed',
             'idempotency_key_reused',
@@ -160,27 +169,17 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const { productId, chosenAmount, discountCode, consents, locale } = request.body
-      const email = canonicalEmail(request.body.email)
+      const { productId, discountCode } = request.body
+      const wanted = wantedOrder(request, parts.countryOf)
       const order = await limitCodeGuesses(db, limits.discount, { request, code: discountCode }, () =>
-        createOrder({
-          productId,
-          email,
-          chosenMinor: chosenAmount,
-          discountCode,
-          consents,
-          integration: integrationOf(request.body),
-          locale: localeOfTag(locale ?? '') ?? localeOf(request.headers['accept-language']),
-          idempotencyKey: request.headers['idempotency-key'],
-          network: networkOf(request.ip),
-        }),
+        createOrder(wanted),
       )
       const made = await readyToPay(parts, order)
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {
         ...made,
-        statusToken: parts.statusTokens.tokenFor(order.id, email),
+        statusToken: parts.statusTokens.tokenFor(order.id, wanted.email),
         payUrl: parts.links.payUrl(productId, order.id, parts.passes.tokenFor('pay', order.id)),
       }
     },

@@ -7,6 +7,7 @@ import { Download } from '../orders/links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
+import { COUNTRY, OrderTaxView } from '../taxes/schema.ts'
 import { DiscountCode, Rail } from './product-schema.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
@@ -85,6 +86,20 @@ export const Checkout = Type.Object({
         'What the buyer has agreed to, of `consents` of the product. Without one of them: 422 `consent_required`.',
     }),
   ),
+  country: Type.Optional(
+    Type.String({
+      pattern: COUNTRY,
+      description:
+        'The buyer’s country (ISO 3166-1 alpha-2), as the buyer says. A product with `tax` needs it: without it, and without a proxy that names it, 422 `country_required`.',
+      examples: ['DE'],
+    }),
+  ),
+  countryConfirmed: Type.Optional(
+    Type.Boolean({
+      description:
+        'The buyer stays with `country`, though the connection comes from another one. Without it that is 422 `country_unconfirmed`.',
+    }),
+  ),
   locale: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$',
@@ -110,6 +125,7 @@ const Payment = {
     Type.Integer({ description: 'The discount of the code. The full price is this plus `amount`.' }),
   ),
   currency: Currency,
+  tax: Type.Optional(OrderTaxView),
   statementDescriptor: Type.String({
     description: 'The line that the bank prints for a card payment: 5 to 22 characters.',
   }),
@@ -211,6 +227,7 @@ export const OrderStatus = Type.Object({
     }),
   ),
   discountAmount: Type.Optional(Amount),
+  tax: Type.Optional(OrderTaxView),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
   successUrl: Type.Optional(Type.String({ description: 'Where to go on after the payment.' })),
   cancelUrl: Type.Optional(Type.String({ description: 'Where to go back to.' })),

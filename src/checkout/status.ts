@@ -1,5 +1,6 @@
 import type { OrderView } from '../orders/find.ts'
 import { type DownloadUrl, freshLinks } from '../orders/links.ts'
+import { orderTaxView } from '../orders/new-order.ts'
 import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
@@ -51,6 +52,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
   const price = {
     statementDescriptor: order.statementDescriptor,
     ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
+    ...(order.tax && { tax: orderTaxView(order.tax) }),
   }
   if (statusToken === undefined) return { ...forAnybody, ...(pass && onward), ...(pass === 'pay' && price) }
   return {

@@ -11,7 +11,7 @@ import { type AccountRule, pinnedAccount } from './connected-account.ts'
 import { asksConsent } from '../sellers/brand.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
-import { type CreatedOrder, type NewOrder, type OrderRow, moreColumn } from './new-order.ts'
+import { type CreatedOrder, type NewOrder, type OrderRow, moreColumn, taxOfOrder } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
 export interface OrderSettings extends AccountRule {
@@ -36,6 +36,9 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   amount_too_small: 'This is less than the lowest price of this product.',
   consent_required:
     'This seller needs your consent to the texts in `consents` of the product, as `consents` of the order.',
+  country_required: 'The tax on this product depends on your country. Please say which one it is.',
+  country_unconfirmed: 'Your connection seems to come from another country. Please confirm your country.',
+  tax_rate_missing: 'The tax for your country is not known yet, so this cannot be bought right now.',
 }
 
 /**
@@ -43,7 +46,7 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
  * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
  * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
- * `success_url_not_allowed`, `cancel_url_not_allowed`.
+ * `country_required`, `country_unconfirmed`, `tax_rate_missing`, `success_url_not_allowed`, `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
@@ -61,7 +64,9 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   async function make(row: OrderRow): Promise<CreatedOrder> {
     // a repeat gets its order also after the seller has removed the site
     if (row.integration) await refuseForeignUrls(db, row.productId, row.integration).catch(unlessEarlier(row))
-    const isPlain = row.chosenMinor === undefined && row.discountCode === undefined && row.consents === undefined
+    const isPlain = ![row.chosenMinor, row.discountCode, row.consents, row.place?.declared].some(
+      (one) => one !== undefined,
+    )
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
     // a free product is not a plain order either, and only the product's row shows its price
     const made = plain ?? (await insertOffer(row))
@@ -81,7 +86,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 
   return async ({ discountCode, ...order }) => {
     if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
-    const { productId, email, chosenMinor, idempotencyKey, integration } = order
+    const { productId, email, chosenMinor, idempotencyKey, integration, place } = order
     const code = normalCode(discountCode)
     const isKeyed = idempotencyKey !== undefined
     const requestParts = [
@@ -89,6 +94,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       email,
       ...(chosenMinor !== undefined || code !== undefined || integration ? [chosenMinor ?? null, code ?? null] : []),
       ...(integration ? [integration] : []),
+      ...(place?.declared === undefined ? [] : [{ country: place.declared }]),
     ]
     return make({
       ...order,
@@ -104,7 +110,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 
 /**
  * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, its seller asks for
- * consent, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
+ * consent or charges tax, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
  */
 async function insertOrders(
   db: Db,
@@ -126,7 +132,7 @@ async function insertOrders(
       ${moreColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
     join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
     where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
-      and not exists (select from sellers s where s.id = p.seller_id and ${asksConsent})
+      and not exists (select from sellers s where s.id = p.seller_id and (${asksConsent} or s.charges_tax))
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
@@ -145,7 +151,7 @@ async function findEarlier(
   const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
     select id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
       statement_descriptor as "statementDescriptor", state, request_hash as "requestHash", ${hasLimitedCode} as "hasLimitedCode",
-      fee_minor as "feeMinor", connected_account as "connectedAccount"
+      fee_minor as "feeMinor", connected_account as "connectedAccount", ${taxOfOrder(sql`o`)} as tax
     from orders o
     where idempotency_key = ${keyHash} or (idempotency_key = ${plainKeyHash} and request_hash = ${requestHash})`.execute(
     db,

@@ -5,6 +5,7 @@ import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import type { Brand } from '../sellers/brand.ts'
 import { chargedBackMinor, isFullRefundPending } from './returned-money.ts'
+import { type OrderTax, taxOfOrder } from './new-order.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
 
@@ -30,6 +31,7 @@ export interface OrderView {
   /** The discount. */
   discountMinor: number
   currency: string
+  tax: OrderTax | null
   refundedMinor: number
   /** The money that banks took back. */
   chargedBackMinor: number
@@ -69,7 +71,7 @@ export function orderFinder(db: Db): FindOrder {
   return batched(
     async (ids: readonly string[]) => {
       const { rows } = await sql<OrderView>`
-      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, o.refunded_minor as "refundedMinor",
+      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, ${taxOfOrder(sql`o`)} as tax, o.refunded_minor as "refundedMinor",
         ${chargedBackMinor} as "chargedBackMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
         s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,

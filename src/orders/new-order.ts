@@ -1,7 +1,9 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Integration } from './integration.ts'
 import type { GivenConsent } from './consents/consents.ts'
 import type { State } from './states.ts'
 import type { Locale } from '../kit/locales.ts'
+import type { Treatment } from '../taxes/sale-tax.ts'
 
 export interface NewOrder {
   productId: string
@@ -21,6 +23,18 @@ export interface NewOrder {
   locale?: Locale | undefined
   /** The buyer's network, in the form in which limits count networks. */
   network?: string | undefined
+  /** Where the buyer is, for the tax. */
+  place?: BuyerPlace | undefined
+}
+
+/** What is known of the buyer's country (ISO 3166-1 alpha-2). */
+export interface BuyerPlace {
+  /** As the buyer says. */
+  declared?: string | undefined
+  /** As our proxy says. */
+  seen?: string | undefined
+  /** The buyer was told that the two differ, and stays with the first. */
+  isConfirmed?: boolean | undefined
 }
 
 export interface CreatedOrder {
@@ -34,9 +48,25 @@ export interface CreatedOrder {
   /** The order holds a use of a code that has a limit. */
   hasLimitedCode: boolean
   feeMinor: number
+  /** The tax within the amount. Absent or null: nothing is said about tax. */
+  tax?: OrderTax | null
   /** The seller's own account at which the order is paid, as a processor's name. Null: the service's own. */
   connectedAccount: string | null
 }
+
+export interface OrderTax {
+  minor: number
+  /** Percent. */
+  rate: number
+  country: string
+  treatment: Treatment
+}
+
+/** The tax of an order, as JSON. */
+export const taxOfOrder = (o: RawBuilder<unknown>) => sql<OrderTax | null>`case when ${o}.tax_treatment is not null then
+  json_build_object('minor', ${o}.tax_minor, 'rate', ${o}.tax_rate, 'country', ${o}.tax_country, 'treatment', ${o}.tax_treatment) end`
+
+export const orderTaxView = ({ minor, ...tax }: OrderTax) => ({ amount: minor, ...tax })
 
 export interface OrderRow extends NewOrder {
   id: string

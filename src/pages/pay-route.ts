@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Locale } from '../kit/locales.ts'
 import type { ProductView } from '../checkout/product-schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
@@ -12,7 +13,7 @@ import { page, showOnce } from './page.ts'
 
 export interface PayOptions {
   appUrl: string
-  findProduct: (productId: string, locale: Locale) => Promise<ProductView>
+  findProduct: (productId: string, locale: Locale, request: FastifyRequest) => Promise<ProductView>
   /** The sites of a product's seller, which may show the checkout in a frame. */
   sitesOf: (productId: string) => Promise<string[]>
 }
@@ -38,7 +39,7 @@ export function payRoute(server: Server, { options, pages: { pay: english }, dat
       const pay = await english.in(locale)
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
-        const product = await options.findProduct(productId, locale)
+        const product = await options.findProduct(productId, locale, reply.request)
         const isFramed = embed === '1'
         const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
         const sites = isFramed ? known : []

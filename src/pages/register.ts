@@ -3,7 +3,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { productView, productViews } from '../checkout/products.ts'
 import type { Db } from '../kit/database.ts'
+import { countryFinder } from '../kit/country.ts'
 import type { Server } from '../kit/http.ts'
+import type { TrustedProxy } from '../kit/settings.ts'
 import type { Processor } from '../processors/processor.ts'
 import { sitesOfProduct } from '../sellers/sites.ts'
 import { docsRoutes } from './docs.ts'
@@ -26,6 +28,8 @@ interface PagesParts {
     signup: 'open' | 'approval' | 'closed'
     statementPrefix: string
     payouts: { by: string }
+    countryHeader: string | undefined
+    trustProxy: TrustedProxy
   }
   demo: readonly { id: string }[]
   operators: { isOperator: (request: FastifyRequest) => Promise<boolean> }
@@ -45,6 +49,7 @@ export async function registerPages(
   await guideRoutes(server, { root: ROOT, baseUrl, appUrl })
   const rule = { statementPrefix, connectsSellers: config.payouts.by === 'stripe-connect' }
   const views = { db, processors, baseUrl, rule }
+  const countryOf = countryFinder(config.countryHeader, config.trustProxy)
   const demoIds = demo.map(({ id }) => id)
   await pageRoutes(server, {
     dist: DIST,
@@ -56,7 +61,7 @@ export async function registerPages(
     statementPrefix,
     demoProducts: () => productViews(views, demoIds),
     isOperator: operators.isOperator,
-    findProduct: (productId, locale) => productView(views, productId, { locale }),
+    findProduct: (productId, locale, request) => productView(views, productId, { locale, seen: countryOf(request) }),
     sitesOf: (productId) => sitesOfProduct(db, productId),
   })
   return { outboxUrl: outbox?.url }

@@ -616,6 +616,7 @@ test('while the processor is down no buyer is charged or stranded: 503, and the 
     links: { baseUrl: '', statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
     passes: { tokenFor: () => '', passOf: () => undefined },
     statusTokens: { tokenFor: () => '', isGood: () => false },
+    countryOf: () => undefined,
     baseUrl: 'http://shop.test',
     rule: { statementPrefix: 'TILL' },
     limits: {},

@@ -4,7 +4,9 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { asksConsent } from '../../sellers/brand.ts'
 import { consentRows, isComplete, keptConsents } from '../consents/consents.ts'
 import { isForSale } from '../../products/off-sale.ts'
-import { type CreatedOrder, type OrderRow, moreColumn } from '../new-order.ts'
+import { keptEvidence } from '../../taxes/evidence.ts'
+import { taxMinorOf, taxOnSale } from '../../taxes/sale-tax.ts'
+import { type CreatedOrder, type OrderRow, moreColumn, taxOfOrder } from '../new-order.ts'
 import { type AccountRule, pinnedAccount } from '../connected-account.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
 import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
@@ -18,8 +20,9 @@ export interface OfferSettings extends AccountRule {
   freeMail: FreeMailLimits
 }
 
+type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing'
 /** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
-export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'consent_required' | 'again' | undefined
+export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'consent_required' | NoTax | 'again' | undefined
 
 type Priced = CreatedOrder & {
   createdAt: Date
@@ -32,7 +35,7 @@ type Priced = CreatedOrder & {
 }
 
 /**
- * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, or free. The statement that makes the
+ * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, with tax, or free. The statement that makes the
  * order also reads and applies price, minimum and code. This transaction marks a free order as paid. Returns results in the order of
  * `rows`; an entry is undefined where the product is not for sale or the key was used before.
  */
@@ -79,17 +82,20 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
     with wanted as materialized (
       select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, ${asksConsent} and not i.agreed as lacks_consent, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
         p.price_minor as least_minor, d.id as discount_id,
-        case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor
+        case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor,
+        i.declared, i.seen, i.is_confirmed, x.is_inclusive, x.treatment, x.country as tax_country, x.rate
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
         ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${moreColumn(rows)}::jsonb[],
-        ${rows.map(({ consents }) => isComplete(consents))}::boolean[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, place)
+        ${rows.map(({ consents }) => isComplete(consents))}::boolean[], ${rows.map(({ place }) => place?.declared ?? null)}::text[],
+        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, declared, seen, is_confirmed, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
         and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
+      left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`coalesce(i.declared, i.seen)` })}) x on s.charges_tax
       where not exists (select from orders o where o.idempotency_key = i.key)
         and not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
       for key share of p),
@@ -108,28 +114,47 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
           when l.uses + row_number() over (partition by l.id, w.list_minor < w.least_minor order by w.place) > l.most_uses
             then 'discount_not_valid' end as refusal
       from wanted w left join locked l on l.id = w.discount_id and w.list_minor > 0),
+    taxed as (
+      select w.*, coalesce(w.refusal, t.refusal) as no_order, t.tax_minor,
+        w.list_minor - w.discount_minor + case when w.is_inclusive then 0 else coalesce(t.tax_minor, 0) end as amount_minor
+      from judged w cross join lateral (${TAX_OF_PRICE}) t),
     made as (
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount,
-        client_reference_id, metadata, success_url, cancel_url, connected_account, locale)
-      select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
+        client_reference_id, metadata, success_url, cancel_url, connected_account, locale, tax_minor, tax_rate, tax_country, tax_treatment)
+      select id, product_id, seller_id, email, name, amount_minor, currency, fee_of(amount_minor),
         ${line},
         now() + life, now() + least(life, make_interval(secs => ${settings.firstLookSeconds})), key, hash,
         discount_minor, used_id, used_id is not null,
-        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}, more->>'locale'
-      from judged j where refusal is null
+        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}, more->>'locale',
+        tax_minor, case when tax_minor is not null then rate end, case when tax_minor is not null then tax_country end,
+        case when tax_minor is not null then treatment end
+      from taxed j where no_order is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
-      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account),
+      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account,
+        tax_minor, tax_rate, tax_country, tax_treatment),
+    kept as (${keptEvidence(sql`made`, sql`wanted`)}),
     ${consents.length > 0 ? sql`agreed as (${keptConsents(sql`made`, consents)}),` : sql``}
     taken as (
       update discounts d set uses = d.uses + m.uses
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
       where d.id = m.discount_id)
-    select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
+    select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.no_order as refusal, ${taxOfOrder(sql`m`)} as tax, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
       m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.fee_minor as "feeMinor", m.connected_account as "connectedAccount", m.created_at as "createdAt"
-    from judged j left join made m on m.id = j.id`.execute(tx)
+    from taxed j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }
+
+/** The tax of a price `w`, a null where there is none, and why it is not known. A free order has no tax. */
+const TAX_OF_PRICE = sql`
+  select case when p.is_taxed and w.rate is not null then ${taxMinorOf(sql`p.price_minor`, sql`w.rate`, sql`w.is_inclusive`)} end as tax_minor,
+    case
+      when not p.is_taxed then null
+      when w.treatment is null then 'country_required'
+      when w.treatment <> 'exempt' and w.declared <> w.seen and not w.is_confirmed then 'country_unconfirmed'
+      when w.rate is null then 'tax_rate_missing' end as refusal
+  from (select w.list_minor - w.discount_minor as price_minor,
+    w.is_inclusive is not null and w.list_minor > w.discount_minor as is_taxed) p`
 
 /** Marks free orders as paid, with the same move, timeline entry and receipt as any other order. */
 async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: readonly Priced[]): Promise<void> {
