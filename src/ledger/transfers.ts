@@ -23,6 +23,9 @@ export interface Transfer {
     | 'dispute_return'
     | 'held_loss'
     | 'held_loss_back'
+    | 'tax'
+    | 'tax_refund'
+    | 'tax_again'
     | PayoutKind
   /** The event that caused the transfer. (kind, cause) is unique, so a repeat books nothing. */
   cause: string
@@ -42,6 +45,10 @@ export const DISPUTED = 'disputed'
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
 /** What lies at the seller's own account at the processor, so that this service owes nothing of it. */
 export const directAccount = (sellerId: string) => `direct:${sellerId}`
+/** The tax within a seller's sales, which the seller owes to the tax office. This service owes nothing of it, and holds nothing of it. */
+export const taxAccount = (sellerId: string) => `tax:${sellerId}`
+/** Its counterpart, so that the books stay even without an account of money. */
+export const taxOwedAccount = (sellerId: string) => `tax-owed:${sellerId}`
 export const processorAccount = (processor: string) => `processor:${processor}`
 
 interface Money {
@@ -57,8 +64,8 @@ interface Money {
 const ownerAccount = ({ sellerId, processor }: Pick<Money, 'sellerId' | 'processor'>) =>
   processor.includes('@') ? directAccount(sellerId) : sellerAccount(sellerId)
 
-/** Books a sale: the price goes from the processor's account to the seller, and the fee from the seller to us. */
-export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
+/** Books a sale: the price goes from the processor's account to the seller, and the fee from the seller to us. The tax is noted. */
+export function saleTransfers(sale: Money & { feeMinor: number; taxMinor: number }): Transfer[] {
   const { cause, orderId, currency } = sale
   const seller = ownerAccount(sale)
   return positive([
@@ -72,6 +79,7 @@ export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
       amountMinor: sale.amountMinor,
     },
     { kind: 'fee', cause, orderId, currency, debit: seller, credit: FEES, amountMinor: sale.feeMinor },
+    taxTransfer('tax', sale, sale.taxMinor),
   ])
 }
 
@@ -79,14 +87,15 @@ export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
 interface Returned {
   saleMinor: number
   feeMinor: number
+  taxMinor: number
   returnedBeforeMinor: number
 }
 
-/** Books a refund: the amount goes back, and with it its share of the fee. */
-export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...refund }: Money & Returned): Transfer[] {
+/** Books a refund: the amount goes back, and with it its share of the fee and of the tax. */
+export function refundTransfers(refund: Money & Returned): Transfer[] {
   const { cause, orderId, currency, amountMinor } = refund
   const seller = ownerAccount(refund)
-  const feeBack = feeReturned(amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
+  const feeBack = feeReturned(amountMinor, refund)
   return positive([
     {
       kind: 'refund',
@@ -98,19 +107,15 @@ export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...r
       amountMinor,
     },
     { kind: 'fee_refund', cause, orderId, currency, debit: FEES, credit: seller, amountMinor: feeBack },
+    taxTransfer('tax_refund', refund, taxReturned(amountMinor, refund)),
   ])
 }
 
-/** Books the failure of a booked refund: the amount comes back, and with it its share of the fee. */
-export function refundFailedTransfers({
-  saleMinor,
-  feeMinor,
-  returnedBeforeMinor,
-  ...refund
-}: Money & Returned): Transfer[] {
+/** Books the failure of a booked refund: the amount comes back, and with it its share of the fee and of the tax. */
+export function refundFailedTransfers(refund: Money & Returned): Transfer[] {
   const { cause, orderId, currency, amountMinor } = refund
   const seller = ownerAccount(refund)
-  const without = { saleMinor, feeMinor, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
+  const without = { ...refund, returnedBeforeMinor: refund.returnedBeforeMinor - amountMinor }
   const feeAgain = feeReturned(amountMinor, without)
   return positive([
     {
@@ -123,16 +128,31 @@ export function refundFailedTransfers({
       amountMinor,
     },
     { kind: 'fee_again', cause, orderId, currency, debit: seller, credit: FEES, amountMinor: feeAgain },
+    taxTransfer('tax_again', refund, taxReturned(amountMinor, without)),
   ])
 }
 
+const feeReturned = (amountMinor: number, of: Returned): number => shareReturned(of.feeMinor, amountMinor, of)
+const taxReturned = (amountMinor: number, of: Returned): number => shareReturned(of.taxMinor, amountMinor, of)
+
 /**
- * The share of the fee that goes back with an amount. Shares are differences of one running total. So when a whole sale goes back, in
- * any number of parts and any order, exactly the fee goes back with it.
+ * The share of the fee, or of the tax, that goes back with an amount. Shares are differences of one running total. So when a whole sale
+ * goes back, in any number of parts and any order, exactly the fee and the tax go back with it.
  */
-function feeReturned(amountMinor: number, { saleMinor, feeMinor, returnedBeforeMinor }: Returned): number {
-  const upTo = (returnedMinor: number) => share(feeMinor, Math.min(returnedMinor, saleMinor), saleMinor)
+function shareReturned(allMinor: number, amountMinor: number, { saleMinor, returnedBeforeMinor }: Returned): number {
+  const upTo = (returnedMinor: number) => share(allMinor, Math.min(returnedMinor, saleMinor), saleMinor)
   return upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
+}
+
+/** Notes tax that the seller owes, or does not owe any more. It moves no money. */
+function taxTransfer(
+  kind: 'tax' | 'tax_refund' | 'tax_again',
+  { cause, orderId, sellerId, currency }: Omit<Money, 'processor'>,
+  amountMinor: number,
+): Transfer {
+  const [tax, counterpart] = [taxAccount(sellerId), taxOwedAccount(sellerId)]
+  const [debit, credit] = kind === 'tax_refund' ? [tax, counterpart] : [counterpart, tax]
+  return { kind, cause, orderId, currency, debit, credit, amountMinor }
 }
 
 /** Money that pays for nothing (a second capture, a wrong amount) stays in the suspense account until it goes back. */
@@ -159,7 +179,7 @@ export const disputeHeld = (dispute: Disputed): Transfer[] => [
 export const disputeWon = (dispute: Disputed): Transfer[] => [
   { kind: 'dispute_release', ...entry(dispute), debit: DISPUTED, credit: holder(dispute) },
 ]
-/** A lost dispute takes `lostMinor`, with its share of the fee, and gives back the rest. */
+/** A lost dispute takes `lostMinor`, with its share of the fee and of the tax, and gives back the rest. */
 export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { lostMinor: number }): Transfer[] {
   const { processor, amountMinor } = dispute
   const lost = { ...entry(dispute), amountMinor: lostMinor }
@@ -167,11 +187,12 @@ export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { l
   return positive([
     { kind: 'dispute_loss', ...lost, debit: DISPUTED, credit: processorAccount(processor) },
     { kind: 'fee_refund', ...lost, amountMinor: feeBack, debit: FEES, credit: holder(dispute) },
+    taxTransfer('tax_refund', dispute, dispute.ofSale ? taxReturned(lostMinor, dispute) : 0),
     ...disputeWon({ ...dispute, amountMinor: amountMinor - lostMinor }),
   ])
 }
 
-/** `amountMinor` of a lost dispute came back later, so its share of the fee is taken again. */
+/** `amountMinor` of a lost dispute came back later, so its share of the fee is taken again, and its share of the tax owed again. */
 export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
   const { processor, amountMinor, returnedBeforeMinor } = dispute
   const without = { ...dispute, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
@@ -179,6 +200,7 @@ export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
   return positive([
     { kind: 'dispute_return', ...entry(dispute), debit: processorAccount(processor), credit: holder(dispute) },
     { kind: 'fee_again', ...entry(dispute), amountMinor: feeAgain, debit: holder(dispute), credit: FEES },
+    taxTransfer('tax_again', dispute, dispute.ofSale ? taxReturned(amountMinor, without) : 0),
   ])
 }
 

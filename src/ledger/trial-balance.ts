@@ -68,7 +68,7 @@ async function checkAccounts(tx: Tx): Promise<Difference[]> {
     const [expected, held] = [byTable.get(key) ?? 0n, byIndex.get(key) ?? 0n]
     const difference = { id, currency, expectedMinor: Number(expected), foundMinor: Number(held) }
     if (expected !== held) found.push({ what: 'balance_differs', ...difference })
-    if (held < (least.get(key) ?? 0n) && NEVER_NEGATIVE.has(id))
+    if (held < (least.get(key) ?? 0n) && (NEVER_NEGATIVE.has(id) || id.startsWith('tax:')))
       found.push({ what: 'balance_below_zero', ...difference, expectedMinor: 0 })
     totals.set(currency, (totals.get(currency) ?? 0n) + held)
   }
@@ -121,13 +121,17 @@ const ODD_ENTRIES = sql`
     when 'dispute_return' then t.debit_account = a.processor and t.credit_account in (a.seller, 'held')
     when 'held_loss' then t.debit_account = a.seller and t.credit_account = 'held'
     when 'held_loss_back' then t.debit_account = 'held' and t.credit_account = a.seller
+    when 'tax' then t.debit_account = 'tax-owed:' || o.seller_id and t.credit_account = 'tax:' || o.seller_id
+    when 'tax_again' then t.debit_account = 'tax-owed:' || o.seller_id and t.credit_account = 'tax:' || o.seller_id
+    when 'tax_refund' then t.debit_account = 'tax:' || o.seller_id and t.credit_account = 'tax-owed:' || o.seller_id
     else false end as right_accounts) as r
   where t.order_id is not null and (o.id is null or not right_accounts
-    or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again')))`
+    or (t.currency <> o.currency and t.kind in (
+      'sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again', 'tax', 'tax_refund', 'tax_again')))`
 
 /**
- * Compares the sums of an order's entries with the order. The returned fee must be the share of the returned money (refunds and lost
- * disputes), rounded half to even as in kit/money.ts.
+ * Compares the sums of an order's entries with the order. The returned fee and the returned tax must be the share of the returned money
+ * (refunds and lost disputes), rounded half to even as in kit/money.ts.
  */
 const ODD_ORDERS = sql`
   with booked as (
@@ -136,6 +140,8 @@ const ODD_ORDERS = sql`
       coalesce(sum(amount_minor) filter (where kind = 'fee'), 0) as fee,
       coalesce(sum(case kind when 'refund' then amount_minor when 'refund_failed' then -amount_minor end), 0) as refunded,
       coalesce(sum(case kind when 'fee_refund' then amount_minor when 'fee_again' then -amount_minor end), 0) as fee_back,
+      coalesce(sum(amount_minor) filter (where kind = 'tax'), 0) as tax,
+      coalesce(sum(case kind when 'tax_refund' then amount_minor when 'tax_again' then -amount_minor end), 0) as tax_back,
       sum(case when credit_account = 'held' then amount_minor when debit_account = 'held' then -amount_minor else 0 end) as held,
       sum(case when credit_account = 'disputed' then amount_minor when debit_account = 'disputed' then -amount_minor else 0 end) as disputed
     from transfers where order_id is not null group by order_id),
@@ -147,25 +153,25 @@ const ODD_ORDERS = sql`
     group by l.order_id),
   sums as (
     select o.id, o.state, o.currency, o.amount_minor, o.fee_minor, o.refunded_minor, o.paid_at is not null as paid,
-      coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,
+      coalesce(o.tax_minor, 0) as tax_minor, coalesce(b.tax, 0) as tax, coalesce(b.tax_back, 0) as tax_back, coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,
       coalesce(b.held, 0) + coalesce(d.minor, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
-      coalesce(b.fee, 0) * least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::numeric as shares
+      least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::bigint as returned
     from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
       left join held_disputed d on d.order_id = o.id
     -- most orders are unpaid or free, and have no entries
     where (o.paid_at is not null and o.amount_minor > 0) or b.order_id is not null)
   select v.what, s.id, s.id, s.currency, v.expected, v.found from sums s
   -- a free order must have no entries; if it has some, this must report them and not divide by zero
-  cross join lateral (select case when s.amount_minor = 0 then 0 else div(s.shares, s.amount_minor) + case
-      when 2 * mod(s.shares, s.amount_minor) > s.amount_minor then 1
-      when 2 * mod(s.shares, s.amount_minor) = s.amount_minor then mod(div(s.shares, s.amount_minor), 2)
-      else 0 end end as fee_back) as due
+  cross join lateral (select case when s.amount_minor = 0 then 0 else share_of(s.fee::bigint, s.returned, s.amount_minor) end as fee_back,
+    case when s.amount_minor = 0 then 0 else share_of(s.tax::bigint, s.returned, s.amount_minor) end as tax_back) as due
   cross join lateral (values
     ('sale_differs', case when s.paid then s.amount_minor else 0 end, s.sale),
     ('fee_differs', case when s.paid then s.fee_minor else 0 end, s.fee),
     ('refunded_differs', s.refunded_minor, s.refunded),
     ('fee_returned_differs', due.fee_back, s.fee_back),
     ('fee_below_zero', 0, least(s.fee - s.fee_back, 0)),
+    ('tax_differs', case when s.paid then s.tax_minor else 0 end, s.tax),
+    ('tax_returned_differs', due.tax_back, s.tax_back),
     ('held_below_zero', 0, least(s.held, 0)),
     ('disputed_below_zero', 0, least(s.disputed, 0)),
     ('state_differs', case s.state when 'refunded' then s.amount_minor else s.refunded end, s.refunded),

@@ -11,6 +11,7 @@ import { recordSales } from '../orders/sale-mails.ts'
 import type { State } from '../orders/states.ts'
 import { accountOf } from '../processors/connected.ts'
 import type { Rail } from '../processors/rails.ts'
+import { taxOf } from '../taxes/sale-tax.ts'
 import { writeReturns } from './settle/rows.ts'
 
 // The operator decides about an order that got another amount than its price: the money is the price after all, or it goes back.
@@ -20,6 +21,7 @@ interface Reviewed {
   sellerId: string
   amountMinor: number
   currency: string
+  taxRate: number | null
 }
 
 interface HeldCapture {
@@ -43,7 +45,7 @@ export interface Accepted {
 }
 
 /**
- * Takes a held payment as the price of its order: the order is paid, with what was paid as its amount and the fee of that amount. The
+ * Takes a held payment as the price of its order: the order is paid, with what was paid as its amount, and the fee and the tax of that amount. The
  * order stays locked until `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`,
  * `order_not_acceptable`.
  */
@@ -58,13 +60,18 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
   await sql`
     update captures set purpose = 'sale', accepted_at = now()
     where processor = ${processor} and processor_capture_id = ${capture.id}`.execute(tx)
-  await sql`update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor} where id = ${orderId}`.execute(tx)
+  // what was paid is with tax, whether the product's price is or not
+  const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true)
+  await sql`
+    update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor} where id = ${orderId}`.execute(
+    tx,
+  )
   await moveOrders(tx, [{ orderId, move: 'accept', rail, paidAt: capturedAt.toISOString() }])
   const entry = { orderId, sellerId: order.sellerId, processor, amountMinor, currency }
   // the suspended money leaves the suspense account as if it went back, and comes again as a sale
   await post(tx, [
     ...returnedTransfers({ ...entry, cause: `${processor}:accepted:${capture.id}` }),
-    ...saleTransfers({ ...entry, cause: `${processor}:capture:${capture.id}`, feeMinor }),
+    ...saleTransfers({ ...entry, cause: `${processor}:capture:${capture.id}`, feeMinor, taxMinor: taxMinor ?? 0 }),
   ])
   await changeTogether(tx, [
     inTimelines([{ orderId, what: 'paid' }]),
@@ -117,7 +124,7 @@ export async function sendPaymentBack(tx: Tx, jobs: Jobs, orderId: string): Prom
 
 async function lockReviewed(tx: Tx, orderId: string): Promise<Reviewed> {
   const { rows } = await sql<Reviewed>`
-    select state, seller_id as "sellerId", amount_minor as "amountMinor", currency
+    select state, seller_id as "sellerId", amount_minor as "amountMinor", currency, tax_rate::float8 as "taxRate"
     from orders where id = ${orderId} for update`.execute(tx)
   const order = rows[0]
   if (!order) throw new Refusal('order_not_found', 'There is no such order.')

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
 import { CURRENCIES } from '../../src/kit/currencies.ts'
-import { feeOf } from '../../src/kit/money.ts'
+import { feeOf, share } from '../../src/kit/money.ts'
 import {
   DISPUTED,
   FEES,
@@ -21,7 +21,9 @@ import {
   returnedTransfers,
   saleTransfers,
   sellerAccount,
+  taxAccount,
 } from '../../src/ledger/transfers.ts'
+import { taxOf } from '../../src/taxes/sale-tax.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { sharedShop } from '../support/shop.ts'
 
@@ -54,7 +56,7 @@ test('a sale of any amount in any currency: the fee is 2 %, half to even, and wi
   fc.assert(
     fc.property(amounts, currencies, (amountMinor, currency) => {
       const feeMinor = feeOf(amountMinor)
-      const transfers = saleTransfers({ ...of(amountMinor, currency), feeMinor })
+      const transfers = saleTransfers({ ...of(amountMinor, currency), feeMinor, taxMinor: 0 })
       const fee = holds(transfers, FEES)
       // two per cent to within half a unit, and exactly a half goes to the even one
       const offTwiceAsFiftieths = BigInt(fee) * 100n - BigInt(amountMinor) * 2n
@@ -75,9 +77,10 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
   fc.assert(
     fc.property(amounts, parts, fc.boolean(), (saleMinor, shares, overlapping) => {
       const feeMinor = feeOf(saleMinor)
-      const sale = { saleMinor, feeMinor }
+      const taxMinor = taxOf(saleMinor, 19, true)
+      const sale = { saleMinor, feeMinor, taxMinor }
       let left = saleMinor
-      const transfers = saleTransfers({ ...of(saleMinor), feeMinor })
+      const transfers = saleTransfers({ ...of(saleMinor), feeMinor, taxMinor })
       const takeBack = (amountMinor: number, lost: boolean, at: number) => {
         const back = {
           ...of(amountMinor, 'USD', `sandbox:refund:re_${at}`),
@@ -94,10 +97,14 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
         )
         left -= amountMinor
         assert.ok(holds(transfers, FEES) >= 0 && holds(transfers, FEES) <= feeMinor)
+        assert.equal(
+          holds(transfers, taxAccount('sel_1')),
+          taxMinor - share(taxMinor, Math.min(saleMinor - left, saleMinor), saleMinor),
+        )
         assert.equal(everybody(transfers), 0)
       }
-      for (const [at, { share, lost }] of shares.entries()) {
-        const part = Math.floor((left * share) / 1000)
+      for (const [at, { share: part1000, lost }] of shares.entries()) {
+        const part = Math.floor((left * part1000) / 1000)
         if (part > 0) takeBack(part, lost, at)
       }
       if (left > 0) takeBack(left, false, shares.length)
@@ -185,7 +192,7 @@ test('a transfer of zero, of a negative amount, or within one account is refused
 test('the same entry booked many times at once is booked once, and the first one stays', async () => {
   const { db } = shared()
   const sale = (amountMinor: number) =>
-    saleTransfers({ ...of(amountMinor, 'USD', 'test:once'), feeMinor: feeOf(amountMinor) })
+    saleTransfers({ ...of(amountMinor, 'USD', 'test:once'), feeMinor: feeOf(amountMinor), taxMinor: 0 })
   await times(12, (i) => inTransaction(db, (tx) => post(tx, sale(1000 + i))))
   await inTransaction(db, (tx) => post(tx, sale(7)))
   const rows = await query<{ kind: string; minor: number }>(
@@ -241,7 +248,7 @@ test('a balance is always the sum of its entries in that currency, and all balan
 test('a rolled-back transfer is not booked', async () => {
   const { db } = shared()
   const booked = inTransaction(db, async (tx) => {
-    await post(tx, saleTransfers({ ...of(500, 'USD', 'test:undone'), feeMinor: 10 }))
+    await post(tx, saleTransfers({ ...of(500, 'USD', 'test:undone'), feeMinor: 10, taxMinor: 0 }))
     throw new Error('changed our mind')
   })
   await assert.rejects(booked, /changed our mind/)

@@ -49,6 +49,8 @@ export interface Order {
   amountMinor: number
   currency: string
   feeMinor: number
+  /** The tax within the amount. Null: nothing is said about tax. */
+  taxMinor: number | null
   refundedMinor: number
   isPaid: boolean
   payments: Payment[]
@@ -68,7 +70,7 @@ export interface Order {
 
 const READ = `
   select o.id, o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
-    o.refunded_minor as "refundedMinor", o.paid_at is not null as "isPaid",
+    o.tax_minor as "taxMinor", o.refunded_minor as "refundedMinor", o.paid_at is not null as "isPaid",
     (select coalesce(json_agg(json_build_object('id', id, 'processor', processor,
         'processorPaymentId', processor_payment_id, 'state', state) order by id), '[]')
       from payments where order_id = o.id) as payments,

@@ -4,7 +4,10 @@ import type { Capture, Dispute, Order, Refund, Transfer } from './books.ts'
 export function problemsOfTransfers(order: Order): string[] {
   const shares = new Set(['fee_refund', 'fee_again'])
   const missing = new Set(['held_loss', 'held_loss_back'])
-  const booked = order.transfers.filter(({ kind }) => !shares.has(kind) && !missing.has(kind)).map(said)
+  const taxes = new Set(['tax_refund', 'tax_again'])
+  const booked = order.transfers
+    .filter(({ kind }) => !shares.has(kind) && !missing.has(kind) && !taxes.has(kind))
+    .map(said)
   const seller = `seller:${order.sellerId}`
   const expected = expectedTransfers(order).map(said)
   const causes = order.transfers.map(({ kind, cause }) => `${kind} ${cause}`)
@@ -23,6 +26,16 @@ export function problemsOfTransfers(order: Order): string[] {
         return !(isBack || isAgain) || !belongs || currency !== order.currency
       })
       .map((one) => `no share of the fee: ${said(one)}`),
+    // a share of the tax is noted beside the money it belongs to, and moves none
+    ...order.transfers
+      .filter(({ kind }) => taxes.has(kind))
+      .filter(({ kind, cause, debit, credit, currency }) => {
+        const sides = [`tax:${order.sellerId}`, `tax-owed:${order.sellerId}`]
+        const [from, to] = kind === 'tax_refund' ? sides : sides.toReversed()
+        const belongs = order.transfers.some((one) => one.cause === cause && !taxes.has(one.kind) && !shares.has(one.kind)) // oxfmt-ignore
+        return debit !== from || credit !== to || !belongs || currency !== order.currency
+      })
+      .map((one) => `no share of the tax: ${said(one)}`),
   ]
 }
 
@@ -71,7 +84,9 @@ function expectedTransfers(order: Order): Transfer[] {
       const money = { ...of(capture, 'capture'), currency: capture.currency }
       if (capture.purpose !== 'sale') return [entry('held', money.processor, 'held', money)]
       const fee = order.feeMinor > 0 ? [entry('fee', seller, 'fees', { ...money, amountMinor: order.feeMinor })] : []
-      return [entry('sale', money.processor, seller, money), ...fee]
+      const owed = [`tax-owed:${sellerId}`, `tax:${sellerId}`] as const
+      const tax = order.taxMinor ? [entry('tax', ...owed, { ...money, amountMinor: order.taxMinor })] : []
+      return [entry('sale', money.processor, seller, money), ...fee, ...tax]
     }),
     ...refunds.flatMap((refund) => {
       const money = of(refund, 'refund')

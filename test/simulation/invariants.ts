@@ -13,6 +13,7 @@ export function problemsOf(order: Order, before: Order | undefined, truth: reado
     ...problemsOfRows(order),
     ...problemsOfSale(order),
     ...problemsOfFee(order),
+    ...problemsOfTax(order),
     ...problemsOfTransfers(order),
     ...problemsOfRefunds(order, truth),
     ...problemsOfMoney(order, truth),
@@ -90,6 +91,24 @@ function problemsOfFee(order: Order): string[] {
     ...(Math.abs(given - share) < 1 && given >= 0 && given <= fee && (back < amountMinor || given === fee)
       ? []
       : [`of the fee ${fee}, ${given} went back, of the money ${back} of ${amountMinor}`]),
+  ]
+}
+
+/** The seller owes the tax of what has not gone back: that of the order less its share, to the minor unit. */
+function problemsOfTax(order: Order): string[] {
+  const { amountMinor, transfers, disputes } = order
+  const sale = saleOf(order)
+  const of = (kind: string) => sum(transfers.filter((one) => one.kind === kind))
+  const tax = sale ? (order.taxMinor ?? 0) : 0
+  const lost = lostOf(disputes.filter(({ captureId }) => captureId === sale?.id))
+  const back = Math.min(amountMinor, order.refundedMinor + lost)
+  const given = of('tax_refund') - of('tax_again')
+  const share = amountMinor === 0 ? 0 : (tax * back) / amountMinor
+  return [
+    ...(of('tax') === tax ? [] : [`the tax is ${order.taxMinor}, and ${of('tax')} is booked`]),
+    ...(Math.abs(given - share) < 1 && given >= 0 && given <= tax && (back < amountMinor || given === tax)
+      ? []
+      : [`of the tax ${tax}, ${given} went back, of the money ${back} of ${amountMinor}`]),
   ]
 }
 
@@ -200,7 +219,7 @@ function problemsOfTime(order: Order, before: Order): string[] {
       ? []
       : [`the past is another: ${before.timeline.join(', ')} → ${order.timeline.join(', ')}`]),
     ...(reachable(before.state).has(order.state) ? [] : [`from ${before.state} to ${order.state}`]),
-    ...(['amountMinor', 'currency', 'feeMinor'] as const)
+    ...(['amountMinor', 'currency', 'feeMinor', 'taxMinor'] as const)
       .filter((name) => before[name] !== order[name])
       .map((name) => `${name} has changed`),
   ]

@@ -113,6 +113,8 @@ export async function runHistory(
     for (const order of orders) {
       run.problems.push(...problemsAtTheEnd(order, run.truth([order.id])))
       count(`end ${order.state}`)
+      if (order.taxMinor && order.isPaid) count('sale with tax')
+      if (order.transfers.some(({ kind }) => kind === 'tax_refund')) count('tax back')
       for (const what of [...order.timeline, ...order.captures.map(({ purpose }) => `capture ${purpose}`)]) count(what)
       for (const { state, amountMinor, lostMinor } of order.disputes)
         if (state === 'lost' && lostMinor! < amountMinor) count('dispute lost in part')

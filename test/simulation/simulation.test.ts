@@ -29,6 +29,8 @@ test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, o
     'payout failed',
     'payout reversed',
     'step payoutsTogether',
+    'sale with tax',
+    'tax back',
   ])
     assert((seen[what] ?? 0) > 0, `there was no ${what}: ${JSON.stringify(seen)}`)
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isDatabaseOutage } from '../../src/kit/database.ts'
+import { EU } from '../../src/taxes/sale-tax.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
@@ -70,6 +71,11 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   // the checks read an order's jobs after every step, among all jobs ever done
   await client.query(`create index on pgboss.job_common ((data->>'orderId'))`)
   await client.query(WATCH)
+  await client.query(
+    `insert into tax_rates (country, category, rate, valid_from)
+     select code, 'standard', case code when 'DE' then 19 else 20 end, '2020-01-01' from unnest($1::text[]) as code`,
+    [EU],
+  )
   const env = {
     STRIPE_SECRET_KEY: stripe.secretKey,
     STRIPE_PUBLISHABLE_KEY: stripe.secretKey.replace('sk_', 'pk_'),
@@ -226,6 +232,20 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     },
     sellerId: () => sellerId,
     changeDetails,
+    /** The seller has one of four tax profiles, or none. */
+    async changeTax(which: number): Promise<void> {
+      const profile = [undefined, { incl: true }, { incl: false, oss: true }, { incl: false }, { exempt: true }][
+        which % 5
+      ]
+      if (!profile) await client.query('delete from tax_profiles where seller_id = $1', [sellerId])
+      else
+        await client.query(
+          `insert into tax_profiles (seller_id, country, has_oss, is_exempt, is_inclusive, category)
+           values ($1, 'DE', $2, $3, $4, 'standard')
+           on conflict (seller_id) do update set has_oss = $2, is_exempt = $3, is_inclusive = $4`,
+          [sellerId, profile.oss ?? false, profile.exempt ?? false, profile.incl ?? false],
+        )
+    },
     /** A request of the operator's, who has just signed in. */
     async callAsOperator(
       method: string,

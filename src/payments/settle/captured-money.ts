@@ -20,10 +20,11 @@ export function captureOf(
 export const lostOf = ({ disputes }: PaymentRecord, id: string | undefined): number =>
   disputes.filter(({ captureId }) => captureId === id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
 
-/** How much of the sale the buyer already has back, as the ledger needs it to split the fee. */
+/** How much of the sale the buyer already has back, as the ledger needs it to split the fee and the tax. */
 export function returnedOf(record: PaymentRecord) {
   const returnedBeforeMinor = record.refundedMinor + lostOf(record, saleOf(record)?.id)
-  return { saleMinor: record.amountMinor, feeMinor: record.feeMinor, returnedBeforeMinor }
+  const { amountMinor: saleMinor, feeMinor, taxMinor } = record
+  return { saleMinor, feeMinor, taxMinor, returnedBeforeMinor }
 }
 
 /** How much more than a suspended capture has left, because we refunded it and a bank took it as well. Always 0 for a sale. */

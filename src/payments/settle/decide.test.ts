@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { feeOf } from '../../kit/money.ts'
-import { DISPUTED, FEES, SUSPENSE, type Transfer, processorAccount, sellerAccount } from '../../ledger/transfers.ts'
+import { feeOf, share } from '../../kit/money.ts'
+import {
+  DISPUTED,
+  FEES,
+  SUSPENSE,
+  type Transfer,
+  processorAccount,
+  sellerAccount,
+  taxAccount,
+  taxOwedAccount,
+} from '../../ledger/transfers.ts'
 import { MOVES, type Move, type State, isDelivered } from '../../orders/states.ts'
+import { taxOf } from '../../taxes/sale-tax.ts'
 import { RAILS } from '../../processors/rails.ts'
 import { type PaymentRecord, decide } from './decide.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
@@ -33,6 +43,7 @@ test('every order and repetition of a processor’s reports ends in the same sta
       assert.deepEqual(lasting(book.transfers), lasting(atOnce.transfers))
       // the order of the reports decides which part of the fee went back with which refund, but not the total
       assert.equal(feeReturned(book.transfers), feeReturned(atOnce.transfers))
+      assert.equal(taxReturned(book.transfers), taxReturned(atOnce.transfers))
       for (const currency of CURRENCIES)
         for (const account of [SUSPENSE, sellerAccount('sel_1')])
           assert.equal(balanceOf(book.transfers, account, currency), balanceOf(atOnce.transfers, account, currency))
@@ -93,6 +104,11 @@ test('at every moment the books show who has the money, and no more of the fee g
         assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
         if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
         if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
+        // the tax that the seller owes is that of what has not gone back, to the minor unit, and no money stands against it
+        const tax = balanceOf(transfers, taxAccount(rows.sellerId), rows.currency)
+        const backMinor = sale ? Math.min(gone(sale, 'lost'), rows.amountMinor) : rows.amountMinor
+        assert.equal(tax, rows.taxMinor - share(rows.taxMinor, backMinor, rows.amountMinor))
+        assert.equal(balanceOf(transfers, taxOwedAccount(rows.sellerId), rows.currency) + tax, 0)
         // suspended money that left twice is missing from the seller's account, and nowhere else
         const beside = (currency: string) =>
           heard.captures.filter((capture) => capture.currency === currency && capture.id !== sale?.id)
@@ -601,6 +617,7 @@ function newBook(amountMinor: number): Book {
       amountMinor,
       currency: 'USD',
       feeMinor: feeOf(amountMinor),
+      taxMinor: taxOf(amountMinor, 19, true),
       refundedMinor: 0,
       paymentId: 'pay_1',
       processor: 'sandbox',
@@ -721,14 +738,16 @@ const balanceOf = (transfers: readonly Transfer[], account: string, currency: st
 
 const feeReturned = (transfers: readonly Transfer[]) => sumOf(transfers, 'fee_refund') - sumOf(transfers, 'fee_again')
 
-/** The booked transfers without fees, without money that left twice, and without refunds that failed and their reversals. */
+const taxReturned = (transfers: readonly Transfer[]) => sumOf(transfers, 'tax_refund') - sumOf(transfers, 'tax_again')
+
+/** The booked transfers without what went back of fees and taxes, without money that left twice, and without refunds that failed and their reversals. */
 const lasting = (booked: readonly Transfer[]) => {
   const transfers = withoutReturns(booked)
   const undone = new Set(
     transfers.filter(({ kind }) => /^re.*_failed$/.test(kind)).map(({ kind, cause }) => `${UNDOES[kind]} ${cause}`),
   )
   return transfers
-    .filter(({ kind, cause }) => !/^fee_|^held_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
+    .filter(({ kind, cause }) => !/^fee_|^tax_|^held_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
     .sort((a, b) => (`${a.kind} ${a.cause}` < `${b.kind} ${b.cause}` ? -1 : 1))
 }
 /** The transfers as if banks had returned at once the money of lost disputes that they returned later. */

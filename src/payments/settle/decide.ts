@@ -96,7 +96,7 @@ function decideCapture({ record, effects, move }: Draft, capture: Capture, snaps
   if (!isSold && fits && move('pay', { rail: capture.rail, paidAt: capture.capturedAt })) {
     purpose = 'sale'
     effects.timeline.push('paid')
-    effects.transfers.push(...ledger.saleTransfers({ ...entry, feeMinor: record.feeMinor }))
+    effects.transfers.push(...ledger.saleTransfers({ ...entry, feeMinor: record.feeMinor, taxMinor: record.taxMinor }))
     effects.mails.push({ kind: 'receipt', late })
     if (late) effects.mails.push({ kind: 'seller_paid_late' })
   } else if (isSold) {

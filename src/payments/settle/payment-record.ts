@@ -13,6 +13,8 @@ export interface PaymentRecord {
   amountMinor: number
   currency: string
   feeMinor: number
+  /** The tax within the amount; 0 where nothing is said about tax. */
+  taxMinor: number
   refundedMinor: number
   paymentId: string
   processor: string

@@ -20,7 +20,7 @@ export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<s
   // a statement of its own, after the lock: it sees what another round has just committed
   const found = await sql<PaymentRecord>`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
-      o.fee_minor as "feeMinor", o.refunded_minor as "refundedMinor",
+      o.fee_minor as "feeMinor", coalesce(o.tax_minor, 0) as "taxMinor", o.refunded_minor as "refundedMinor",
       p.id as "paymentId", p.processor, p.processor_payment_id as "processorPaymentId", p.state as "paymentState", p.declines,
       (select coalesce(json_agg(json_build_object('id', c.processor_capture_id, 'purpose', c.purpose, 'amountMinor', c.amount_minor, 'currency', c.currency)), '[]')
         from captures c where c.order_id = o.id) as captures,

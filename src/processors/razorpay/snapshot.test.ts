@@ -77,6 +77,7 @@ const newRecord = (): PaymentRecord => ({
   amountMinor: 49_900,
   currency: 'INR',
   feeMinor: 998,
+  taxMinor: 0,
   refundedMinor: 0,
   paymentId: 'pay_row',
   processor: 'razorpay',
