@@ -61,10 +61,11 @@ export interface Attention {
       | 'receipt_bounced'
       | 'no_files'
       | 'no_payments'
+      | 'tax_rate_missing'
       | 'file_withdrawn'
     orderId?: string
     productId?: string
-    /** The product’s name. */
+    /** The product’s name; for `tax_rate_missing` the countries. */
     name?: string
     /** The buyer’s address. */
     email?: string
@@ -137,6 +138,17 @@ export interface CreatedOrder {
   discountAmount?: number
   /** ISO 4217, upper case. */
   currency: string
+  /** Present where the seller has a tax profile and the order costs something. */
+  tax?: {
+    /** The tax within `amount`, in minor units. */
+    amount: number
+    /** Percent, such as 19 or 8.875. */
+    rate: number
+    /** Whose tax it is; for `outside`, the buyer’s country. */
+    country: string
+    /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+    treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+  }
   /** The line that the bank prints for a card payment: 5 to 22 characters. */
   statementDescriptor: string
   /** The state of the order. */
@@ -303,6 +315,10 @@ export interface NewOrder {
       | 'ar'
       | 'he'
   }[]
+  /** The buyer’s country (ISO 3166-1 alpha-2), as the buyer says. A product with `tax` needs it: without it, and without a proxy that names it, 422 `country_required`. */
+  country?: string
+  /** The buyer stays with `country`, though the connection comes from another one. Without it that is 422 `country_unconfirmed`. */
+  countryConfirmed?: boolean
   /** The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English. */
   locale?: string
   /** Your own id of the purchase, such as a cart or a user. Only the seller sees it. */
@@ -625,6 +641,17 @@ export interface OrderStatus {
   receiptHeld?: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   discountAmount?: number
+  /** Present where the seller has a tax profile and the order costs something. */
+  tax?: {
+    /** The tax within `amount`, in minor units. */
+    amount: number
+    /** Percent, such as 19 or 8.875. */
+    rate: number
+    /** Whose tax it is; for `outside`, the buyer’s country. */
+    country: string
+    /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+    treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+  }
   timeline?: {
     /** ISO 8601 in UTC with milliseconds. */
     at: string
@@ -748,6 +775,23 @@ export interface PublicProduct {
     amountOff: number
     /** The price after the discount. */
     amount: number
+  }
+  /** Present where the seller has a tax profile. An order then needs the buyer’s `country`, and its `amount` is with tax. The fields from `rate` on are absent where the buyer’s country or its rate is not known. */
+  tax?: {
+    /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+    prices: 'inclusive' | 'exclusive'
+    /** Of the query, else of the proxy’s header, else guessed from `Accept-Language`. */
+    buyerCountry?: string
+    /** As the proxy says. With another `country`, an order needs `countryConfirmed`. */
+    seenCountry?: string
+    /** Percent, such as 19 or 8.875. */
+    rate?: number
+    /** Whose tax it is. */
+    country?: string
+    /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+    treatment?: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+    /** The tax on the price without a discount, in minor units. */
+    amount?: number
   }
   /** The largest of `images`, or a picture on another server. */
   imageUrl?: string
@@ -1179,6 +1223,28 @@ export interface Api {
     }
     answer: undefined
   }
+  /** Remove your tax profile */
+  'DELETE /api/tax/profile': {
+    answer: {
+      /** Null: you have none, and nothing is said about tax. */
+      profile: {
+        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
+        country: string
+        /** Your own tax ids, such as DE123456789. Only their form is checked. */
+        taxIds: string[]
+        /** You pay the tax of other EU countries through the one-stop-shop. */
+        oss: boolean
+        /** You charge no tax, for example as a small business. */
+        exempt: boolean
+        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+        prices: 'inclusive' | 'exclusive'
+        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
+        category: string
+      } | null
+      /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
+      missingRates: string[]
+    }
+  }
   /** Remove an endpoint */
   'DELETE /api/webhook-endpoints/{endpointId}': {
     params: {
@@ -1592,6 +1658,8 @@ export interface Api {
     query: {
       /** A seller’s discount code. Case does not matter. */
       discountCode?: string
+      /** The buyer’s country, for `tax`: ISO 3166-1 alpha-2. */
+      country?: string
     }
     answer: PublicProduct
   }
@@ -1614,6 +1682,69 @@ export interface Api {
       timeZone?: string
     }
     answer: Stats
+  }
+  /** Your tax profile */
+  'GET /api/tax/profile': {
+    answer: {
+      /** Null: you have none, and nothing is said about tax. */
+      profile: {
+        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
+        country: string
+        /** Your own tax ids, such as DE123456789. Only their form is checked. */
+        taxIds: string[]
+        /** You pay the tax of other EU countries through the one-stop-shop. */
+        oss: boolean
+        /** You charge no tax, for example as a small business. */
+        exempt: boolean
+        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+        prices: 'inclusive' | 'exclusive'
+        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
+        category: string
+      } | null
+      /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
+      missingRates: string[]
+    }
+  }
+  /** The tax of a year, a quarter or a month */
+  'GET /api/tax/report': {
+    query: {
+      /** A year, a quarter or a month: 2026, 2026-Q4, 2026-10. Days are days of UTC. */
+      period: string
+      /** The same as `Accept: text/csv`, for a link. */
+      format?: 'csv'
+    }
+    answer: {
+      period: string
+      /** The first day, of UTC. */
+      from: string
+      /** The last day, of UTC. */
+      to: string
+      items: {
+        country: string
+        /** Percent, such as 19 or 8.875. */
+        rate: number
+        /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+        treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+        /** ISO 4217, upper case. */
+        currency: string
+        /** Orders paid in the period. */
+        orders: number
+        /** What buyers paid in the period, in minor units. */
+        gross: number
+        /** The tax within it. */
+        tax: number
+        /** gross − tax. */
+        net: number
+        /** What went back in the period by refunds and lost disputes, also of orders paid before. */
+        returnedGross: number
+        /** The tax within it. */
+        returnedTax: number
+        /** net, less what went back. */
+        dueNet: number
+        /** tax, less what went back. */
+        dueTax: number
+      }[]
+    }
   }
   /** The transfers of your account */
   'GET /api/transfers': {
@@ -1812,6 +1943,17 @@ export interface Api {
       discountAmount?: number
       /** ISO 4217, upper case. */
       currency: string
+      /** Present where the seller has a tax profile and the order costs something. */
+      tax?: {
+        /** The tax within `amount`, in minor units. */
+        amount: number
+        /** Percent, such as 19 or 8.875. */
+        rate: number
+        /** Whose tax it is; for `outside`, the buyer’s country. */
+        country: string
+        /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+        treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+      }
       /** The line that the bank prints for a card payment: 5 to 22 characters. */
       statementDescriptor: string
       /** The state of the order. */
@@ -2165,6 +2307,42 @@ export interface Api {
     }
     answer: Site
   }
+  /** Save your tax profile */
+  'PUT /api/tax/profile': {
+    body: {
+      /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
+      country: string
+      /** Your own tax ids, such as DE123456789. Only their form is checked. */
+      taxIds?: string[]
+      /** You pay the tax of other EU countries through the one-stop-shop. */
+      oss?: boolean
+      /** You charge no tax, for example as a small business. */
+      exempt?: boolean
+      /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+      prices: 'inclusive' | 'exclusive'
+      /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
+      category?: string
+    }
+    answer: {
+      /** Null: you have none, and nothing is said about tax. */
+      profile: {
+        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
+        country: string
+        /** Your own tax ids, such as DE123456789. Only their form is checked. */
+        taxIds: string[]
+        /** You pay the tax of other EU countries through the one-stop-shop. */
+        oss: boolean
+        /** You charge no tax, for example as a small business. */
+        exempt: boolean
+        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+        prices: 'inclusive' | 'exclusive'
+        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
+        category: string
+      } | null
+      /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
+      missingRates: string[]
+    }
+  }
 }
 
 /** The routes that make one thing for one idempotency key, however often the request comes. */
@@ -2190,6 +2368,8 @@ export type RefusalCode =
   | 'confirmation_not_found'
   | 'confirmation_over'
   | 'consent_required'
+  | 'country_required'
+  | 'country_unconfirmed'
   | 'currency_not_sold'
   | 'database_unavailable'
   | 'delivery_not_found'
@@ -2288,6 +2468,7 @@ export type RefusalCode =
   | 'storage_full'
   | 'storage_unavailable'
   | 'success_url_not_allowed'
+  | 'tax_rate_missing'
   | 'token_required'
   | 'too_many_confirmations'
   | 'too_many_endpoints'

@@ -26,6 +26,7 @@ import { registerProcessors } from './processors/register.ts'
 import { registerProducts } from './products/register.ts'
 import { registerSellers } from './sellers/register.ts'
 import { registerShop } from './shop/register.ts'
+import { registerTaxes } from './taxes/register.ts'
 import { registerWebhooks } from './webhooks/register.ts'
 
 export interface AppParts {
@@ -75,6 +76,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
     log,
   })
   await registerProducts(server, { db, jobs, storage, mailer, browsers, config, baseUrl, appUrl })
+  await registerTaxes(server, { db, jobs, browsers })
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })

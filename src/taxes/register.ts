@@ -1,0 +1,14 @@
+import type { Server } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { sweepEvidence } from './evidence.ts'
+import { type TaxParts, profileRoutes } from './profile-routes.ts'
+import { reportRoute } from './report-route.ts'
+
+const NIGHTLY = '41 4 * * *'
+
+/** Registers what sellers say and read about tax. */
+export async function registerTaxes(server: Server, { jobs, ...parts }: TaxParts & { jobs: Jobs }): Promise<void> {
+  profileRoutes(server, parts)
+  reportRoute(server, parts)
+  await jobs.every(NIGHTLY, 'sweep_evidence', () => sweepEvidence(parts.db))
+}
