@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SLICES = [
   'kit',
   'words',
+  'tax-ids',
   'ledger',
   'processors',
   'sellers',
