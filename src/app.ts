@@ -15,6 +15,7 @@ import { healthRoutes } from './kit/health.ts'
 import { closeWithin } from './kit/http.ts'
 import { startJobs } from './kit/jobs.ts'
 import type { Log } from './kit/log.ts'
+import { registerInvoices } from './invoices/register.ts'
 import { registerOperator } from './operator/register.ts'
 import { registerOrders } from './orders/register.ts'
 import { orderUrls } from './orders/urls.ts'
@@ -80,6 +81,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
+  registerInvoices(server, { db, browsers })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   await registerAccounts(server, { db, jobs, mailer, processors, browsers, config, appUrl, log })
   await registerPayouts(server, { db, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })

@@ -19,6 +19,7 @@ const SLICES = [
   'taxes',
   'orders',
   'buyers',
+  'invoices',
   'payments',
   'payouts',
   'shop',

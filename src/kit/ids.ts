@@ -27,6 +27,7 @@ export type IdPrefix =
   | 'adj'
   | 'logo'
   | 'wdr'
+  | 'inv'
 
 /**
  * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in order of creation, then 80 random

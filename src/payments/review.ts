@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { issueInvoices } from '../invoices/issue.ts'
 import { newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { feeOf, formatMoney } from '../kit/money.ts'
@@ -68,16 +69,18 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
   )
   await moveOrders(tx, [{ orderId, move: 'accept', rail, paidAt: capturedAt.toISOString() }])
   const entry = { orderId, sellerId: order.sellerId, processor, amountMinor, currency }
+  const cause = `${processor}:capture:${capture.id}`
   // the suspended money leaves the suspense account as if it went back, and comes again as a sale
   await post(tx, [
     ...returnedTransfers({ ...entry, cause: `${processor}:accepted:${capture.id}` }),
-    ...saleTransfers({ ...entry, cause: `${processor}:capture:${capture.id}`, feeMinor, taxMinor: taxMinor ?? 0 }),
+    ...saleTransfers({ ...entry, cause, feeMinor, taxMinor: taxMinor ?? 0 }),
   ])
   await changeTogether(tx, [
     inTimelines([{ orderId, what: 'paid' }]),
     recordSales([{ orderId, sellerId: order.sellerId, isFree: false }]),
   ])
   await jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId } }])
+  await issueInvoices(tx, [{ orderId, reason: 'sale', amountMinor, cause }])
   return { captureId: capture.id, amountMinor, currency, priceMinor: order.amountMinor }
 }
 

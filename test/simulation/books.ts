@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Reason } from '../../src/invoices/document.ts'
 import type { State } from '../../src/orders/states.ts'
 
 // All that the service has written about some orders, read in one statement, so that it is of one moment.
@@ -63,6 +64,8 @@ export interface Order {
   events: { type: string; sequence: number; state: State }[]
   /** The refunds that the last event shows. Null: there is none. */
   shownRefundedMinor: number | null
+  /** The documents that its seller issued, in their order. */
+  invoices: { kind: 'invoice' | 'credit_note' | 'correction'; reason: Reason; amountMinor: number }[]
   /** Receipts that settling has promised, and those that were sent. */
   receiptJobs: number
   receipts: number
@@ -90,6 +93,8 @@ const READ = `
     (select coalesce(json_agg(json_build_object('type', type, 'sequence', sequence, 'state', data->'state') order by sequence), '[]')
       from events where order_id = o.id) as events,
     (select (data->>'refundedMinor')::bigint from events where order_id = o.id order by sequence desc limit 1) as "shownRefundedMinor",
+    (select coalesce(json_agg(json_build_object('kind', kind, 'reason', reason, 'amountMinor', amount_minor) order by id), '[]')
+      from invoices where order_id = o.id) as invoices,
     (select count(*)::int from pgboss.job where name = 'mail' and data->>'orderId' = o.id and data->>'kind' = 'receipt')
       as "receiptJobs",
     (select count(*)::int from outbox where recipient = $1 and text like '%' || o.id || '%' and subject like 'Your receipt%')
@@ -99,6 +104,19 @@ const READ = `
 /** The orders of one buyer. */
 export async function readOrders(client: pg.Pool, email: string): Promise<Order[]> {
   return (await client.query<Order>({ name: 'simulation', text: READ, values: [email] })).rows
+}
+
+/** The series of all sellers whose numbers have a gap, a repeat, or an end that is not the counter's. */
+export async function brokenSeries(client: pg.Pool): Promise<string[]> {
+  const { rows } = await client.query<{ problem: string }>(
+    `select coalesce(c.seller_id, i.seller_id) || ' ' || coalesce(c.kind, i.kind) || ': ' || coalesce(i.many, 0) || ' numbers up to '
+       || coalesce(i.most, 0) || ', counted ' || coalesce(c.last, 0) as problem
+     from invoice_counters c full join (
+       select seller_id, kind, year, count(distinct sequence)::int as many, count(*)::int as all, max(sequence) as most
+       from invoices group by 1, 2, 3) i on i.seller_id = c.seller_id and i.kind = c.kind and i.year = c.year
+     where (i.many = i.all and i.many = i.most and i.most = c.last) is not true`,
+  )
+  return rows.map(({ problem }) => problem)
 }
 
 /** How often a code counts as used, the orders that have it, and those of them that were paid after they had expired. */

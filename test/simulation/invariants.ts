@@ -1,3 +1,4 @@
+import { KIND_OF } from '../../src/invoices/document.ts'
 import { MOVES, type State } from '../../src/orders/states.ts'
 import type { Order } from './books.ts'
 import { problemsOfTransfers, said } from './entries.ts'
@@ -18,6 +19,7 @@ export function problemsOf(order: Order, before: Order | undefined, truth: reado
     ...problemsOfRefunds(order, truth),
     ...problemsOfMoney(order, truth),
     ...problemsOfMails(order),
+    ...problemsOfInvoices(order),
     ...problemsOfTimeline(order),
     ...problemsOfEvents(order),
     ...(before ? problemsOfTime(order, before) : []),
@@ -170,6 +172,25 @@ function problemsOfMails(order: Order): string[] {
   return order.receiptJobs === sold && order.receipts <= sold
     ? []
     : [`${order.receiptJobs} receipts promised and ${order.receipts} sent, and sold ${sold} times`]
+}
+
+/** A sale with a price has one invoice, and all documents together are what the seller has of it. */
+function problemsOfInvoices({ invoices, refundedMinor, disputes, amountMinor, ...order }: Order): string[] {
+  const sale = saleOf({ ...order, invoices, refundedMinor, disputes, amountMinor })
+  const of = (kind: string) => sum(invoices.filter((one) => one.kind === kind))
+  const back = refundedMinor + lostOf(disputes.filter(({ captureId }) => captureId === sale?.id))
+  const expected = sale ? amountMinor - Math.min(amountMinor, back) : 0
+  const sales = invoices.filter(({ reason }) => reason === 'sale')
+  return [
+    ...(sales.length === (sale ? 1 : 0) ? [] : [`${sales.length} invoices of ${sale ? 'one sale' : 'no sale'}`]),
+    ...(sales.every((one) => one.amountMinor === amountMinor) ? [] : ['an invoice over another amount than the price']),
+    ...invoices
+      .filter(({ kind, reason }) => KIND_OF[reason] !== kind)
+      .map(({ kind, reason }) => `a ${kind} because of ${reason}`),
+    ...(of('invoice') - of('credit_note') === expected
+      ? []
+      : [`invoices ${of('invoice')}, credit notes ${of('credit_note')}, and the seller has ${expected}`]),
+  ]
 }
 
 function problemsOfTimeline(order: Order): string[] {

@@ -1,5 +1,5 @@
 import type { Ends } from '../support/shop.ts'
-import { type Order, readUses } from './books.ts'
+import { type Order, brokenSeries, readUses } from './books.ts'
 import { type Step, historyOf, play } from './history.ts'
 import { problemsOf } from './invariants.ts'
 import { countPayouts, moneyOff, problemsOfPayouts } from './payout-invariants.ts'
@@ -108,6 +108,7 @@ export async function runHistory(
     }
     log.push(`calm: ${await settleDown(run, random)}`)
     const orders = await look(run, last)
+    run.problems.push(...(await brokenSeries(world.client)))
     await checkLinks(run)
     for (const what of await countPayouts(run)) count(what)
     for (const order of orders) {

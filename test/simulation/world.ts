@@ -113,6 +113,11 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       await browser.signInByCode('ann@shop.test')
       cookie = browser.jar.header(new URL('http://shop.test/')) ?? ''
       sellerId = shop.sellerId
+      await client.query(
+        `insert into invoice_profiles (seller_id, prefix, is_on, legal_name, address, city, postcode, country)
+         values ($1, 'ANNA', true, 'Ann Ltd', '{"1 Street"}', 'Dublin', 'D01', 'IE')`,
+        [sellerId],
+      )
       const operator = newBrowser(shop)
       await operator.signInByCode(OPERATOR)
       operatorCookie = operator.jar.header(new URL('http://shop.test/')) ?? ''

@@ -27,6 +27,24 @@ export function returnedOf(record: PaymentRecord) {
   return { saleMinor, feeMinor, taxMinor, returnedBeforeMinor }
 }
 
+/**
+ * Asks for a document about money of the sale that went back (`refund`, `chargeback`) or came again (`returned`). Call it where the entry
+ * is booked. A refund and a lost dispute together can take more than the price; the documents stop at the price.
+ */
+export function addPaper(
+  { record, effects }: Draft,
+  reason: 'refund' | 'chargeback' | 'returned',
+  { cause, amountMinor }: { cause: string; amountMinor: number },
+): void {
+  const { saleMinor, returnedBeforeMinor } = returnedOf(record)
+  const upTo = (returnedMinor: number) => Math.min(saleMinor, returnedMinor)
+  const documented =
+    reason === 'returned'
+      ? upTo(returnedBeforeMinor) - upTo(returnedBeforeMinor - amountMinor)
+      : upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
+  if (documented > 0) effects.papers.push({ reason, amountMinor: documented, cause })
+}
+
 /** How much more than a suspended capture has left, because we refunded it and a bank took it as well. Always 0 for a sale. */
 export function missingOf(record: PaymentRecord, about: { captureId: string }): number {
   const { id, purpose, amountMinor } = captureOf(record, about)

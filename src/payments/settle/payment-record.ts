@@ -1,4 +1,5 @@
 import type { EventType } from '../../events/event-types.ts'
+import type { Paper } from '../../invoices/issue.ts'
 import type { MailData } from '../../orders/mails/mail-data.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
 import type { Move, State } from '../../orders/states.ts'
@@ -16,6 +17,8 @@ export interface PaymentRecord {
   /** The tax within the amount; 0 where nothing is said about tax. */
   taxMinor: number
   refundedMinor: number
+  /** The seller has, or had, invoices switched on. */
+  hasInvoices?: boolean
   paymentId: string
   processor: string
   processorPaymentId: string
@@ -51,6 +54,8 @@ export interface Effects {
   /** What the seller's program hears of beside the moves: money that moved while the order stayed in its state. */
   events: { type: EventType; refundId?: string }[]
   transfers: Transfer[]
+  /** Money for which the seller owes the buyer a document. */
+  papers: Omit<Paper, 'orderId'>[]
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */
   waitsForBank: boolean

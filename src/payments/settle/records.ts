@@ -21,6 +21,7 @@ export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<s
   const found = await sql<PaymentRecord>`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", coalesce(o.tax_minor, 0) as "taxMinor", o.refunded_minor as "refundedMinor",
+      exists (select from invoice_profiles i where i.seller_id = o.seller_id) as "hasInvoices",
       p.id as "paymentId", p.processor, p.processor_payment_id as "processorPaymentId", p.state as "paymentState", p.declines,
       (select coalesce(json_agg(json_build_object('id', c.processor_capture_id, 'purpose', c.purpose, 'amountMinor', c.amount_minor, 'currency', c.currency)), '[]')
         from captures c where c.order_id = o.id) as captures,

@@ -1,5 +1,5 @@
 import * as ledger from '../../ledger/transfers.ts'
-import { bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
+import { addPaper, bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
 import { type Draft, type PaymentRecord, entryFor } from './payment-record.ts'
 import { moveByMoney } from './state-by-money.ts'
 import type { PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
@@ -54,6 +54,7 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
     effects.mails.push({ kind: what, amountMinor, currency })
     return
   }
+  addPaper(draft, 'refund', entry)
   effects.transfers.push(...ledger.refundTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor += amountMinor
   effects.refundedMinor = record.refundedMinor
@@ -80,6 +81,7 @@ function takeBack(draft: Draft, refund: RefundFact): boolean {
     effects.transfers.push(...ledger.returnFailedTransfers(entry))
     return false
   }
+  addPaper(draft, 'returned', entry)
   effects.transfers.push(...ledger.refundFailedTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor -= refund.amountMinor
   effects.refundedMinor = record.refundedMinor

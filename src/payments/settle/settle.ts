@@ -2,6 +2,7 @@ import { type BatchOptions, batched } from '../../kit/batch.ts'
 import { type Change, type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { issueInvoices } from '../../invoices/issue.ts'
 import { type Transfer, postings } from '../../ledger/transfers.ts'
 import {
   inTimelines,
@@ -55,6 +56,13 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   // after the payments and disputes, because the events show the orders with them
   await writeOrders(tx, decisions, bankTtlHours)
   await addJobs(tx, jobs, decisions, returns)
+  const papers = each(
+    decisions.filter(({ next }) => next.hasInvoices),
+    (effects) => effects.papers,
+    (paper, { orderId }) => ({ orderId, ...paper }),
+  )
+  // at the end, because it locks the numbers of the sellers until the commit
+  await issueInvoices(tx, papers)
   return outcomes
 }
 

@@ -1,0 +1,72 @@
+import type { Rail } from '../processors/rails.ts'
+
+export type Kind = 'invoice' | 'credit_note' | 'correction'
+/** Why a document is issued, and so which kind it is. */
+export type Reason = 'sale' | 'refund' | 'chargeback' | 'returned' | 'buyer_details'
+export const KIND_OF: Record<Reason, Kind> = {
+  sale: 'invoice',
+  refund: 'credit_note',
+  chargeback: 'credit_note',
+  // a credit note was not right after all: the seller has the money again
+  returned: 'invoice',
+  buyer_details: 'correction',
+}
+
+export interface TaxId {
+  /** ISO 3166-1, or XI. */
+  country: string
+  id: string
+}
+
+export interface Address {
+  /** Street and number, and what else stands above the city. */
+  address: string[]
+  postcode: string
+  city: string
+  country: string
+}
+
+export interface InvoiceSeller extends Address {
+  name: string
+  email: string
+  taxIds: TaxId[]
+  note: string | null
+}
+
+/** What the buyer has added. Without it an invoice names the mailbox alone. */
+export interface BuyerDetails extends Address {
+  name: string
+  taxId: TaxId | null
+}
+
+export type TaxTreatment = 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+
+/** All that a document shows, as it was when it was issued. Stored with it, so every field that is added later is optional. */
+export interface InvoiceData {
+  seller: InvoiceSeller
+  buyer: { email: string; details: BuyerDetails | null }
+  line: { name: string }
+  /** The tax as the order has it. Null: nothing is said about tax. */
+  tax: { rate: string; country: string | null; treatment: TaxTreatment } | null
+  /** The language, as a tag. */
+  locale: string
+  /** ISO 8601. */
+  paidAt: string
+  rail: Rail | null
+}
+
+/** A document with the one it refers to. */
+export interface Invoice {
+  id: string
+  sellerId: string
+  orderId: string
+  kind: Kind
+  reason: Reason
+  number: string
+  issuedAt: Date
+  amountMinor: number
+  currency: string
+  taxMinor: number | null
+  data: InvoiceData
+  refersTo: { number: string; issuedAt: Date } | null
+}

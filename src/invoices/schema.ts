@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import { idPattern } from '../kit/ids.ts'
+import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+
+const Country = Type.String({
+  pattern: '^[A-Za-z]{2}$',
+  description: 'ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only.',
+  examples: ['DE'],
+})
+const Line = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
+
+const addressFields = {
+  address: Type.Array(Line(100, 'Street and number, or another line above the city.'), { minItems: 1, maxItems: 5 }),
+  postcode: Type.String({ maxLength: 20, description: 'Empty where there is none.' }),
+  city: Line(100, 'The city.'),
+  country: Country,
+}
+const TaxId = Type.Object({
+  country: Country,
+  id: Line(40, 'As it is written on letters; spaces and dots do not matter.'),
+})
+
+export const InvoiceProfile = Type.Object({
+  on: Type.Boolean({ description: 'New sales get an invoice.' }),
+  name: Line(200, 'The full legal name.'),
+  ...addressFields,
+  taxIds: Type.Array(TaxId, { maxItems: 5, description: 'VAT numbers, GSTIN and the like, checked by their digits.' }),
+  note: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Stands below the sums, such as the reason why no tax is charged.' }),
+  ),
+})
+export type InvoiceProfile = Type.Static<typeof InvoiceProfile>
+export const OwnProfile = Type.Object({
+  profile: Type.Union([InvoiceProfile, Type.Null()]),
+  prefix: Type.Union([Type.String(), Type.Null()], { description: 'Begins every number of yours, and nobody else’s.' }),
+})
+export type OwnProfile = Type.Static<typeof OwnProfile>
+
+export const InvoiceDetails = Type.Object({
+  email: Type.String({ minLength: 3, maxLength: 254, description: 'The address of the order.' }),
+  token: Type.Optional(Type.String({ maxLength: 200, description: 'The `statusToken` of the status.' })),
+  name: Line(200, 'The company, or the person.'),
+  ...addressFields,
+  taxId: Type.Optional(Type.String({ maxLength: 40, description: 'The tax id in that country.' })),
+})
+export type InvoiceDetails = Type.Static<typeof InvoiceDetails>
+
+export const TAX_ID_STATES = ['valid', 'invalid', 'unavailable', 'unchecked'] as const
+
+/** A document, as a list shows it. */
+export const listedFields = {
+  invoiceId: Type.String(),
+  number: Type.String(),
+  kind: Type.Enum(['invoice', 'credit_note', 'correction']),
+  amount: Amount,
+  currency: Currency,
+  issuedAt: Time,
+  url: Type.String({ description: 'The PDF. Whoever has this address can read it.' }),
+}
+export const ListedInvoice = Type.Object(listedFields)
+export type ListedInvoice = Type.Static<typeof ListedInvoice>
+
+export const Invoice = Type.Object({
+  ...listedFields,
+  orderId: Type.String(),
+  reason: Type.Enum(['sale', 'refund', 'chargeback', 'returned', 'buyer_details'], {
+    description: '`returned`: a refund of a credit note failed, or a bank gave a charged-back amount back.',
+  }),
+  refersTo: Type.Union([Type.String(), Type.Null()], { description: 'The number of the invoice that it is about.' }),
+  taxAmount: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'The tax within the amount, if the order has one.',
+  }),
+  buyer: Type.Object({
+    email: Type.String(),
+    name: Type.Optional(Type.String()),
+    country: Type.Optional(Type.String()),
+    taxId: Type.Optional(Type.String()),
+    taxIdState: Type.Optional(
+      Type.Enum([...TAX_ID_STATES], {
+        description:
+          'What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it.',
+      }),
+    ),
+  }),
+})
+export type Invoice = Type.Static<typeof Invoice>
+export const Invoices = Type.Object({ items: Type.Array(Invoice), nextCursor: NextCursor })
+
+export const InvoicesQuery = Type.Object({
+  ...PageQuery,
+  orderId: Type.Optional(Type.String({ pattern: idPattern('ord') })),
+  kind: Type.Optional(Type.Enum(['invoice', 'credit_note', 'correction'])),
+  year: Type.Optional(Type.String({ pattern: '^20[0-9]{2}$', description: 'Of the number (UTC).' })),
+  format: Type.Optional(Type.Literal('csv', { description: 'Like `Accept: text/csv`, for links.' })),
+})
+export const InvoiceParams = Type.Object({ invoiceId: Type.String({ pattern: idPattern('inv') }) })
+export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
+export const InvoiceToken = Type.Object({ token: Type.String({ pattern: '^[\\w-]{43}$' }) })

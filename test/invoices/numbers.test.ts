@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { prefixOf } from '../../src/invoices/profile.ts'
+import { ensureSeller } from '../../src/sellers/sellers.ts'
+import { PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { newBrowser } from '../support/seller.ts'
+import { assertProblem, startTestShop } from '../support/shop.ts'
+
+test('sales at the same moment get gapless numbers, and each refund a credit note of its own series', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const productId = await shop.product()
+  const orders = await Promise.all(Array.from({ length: 12 }, () => paidOrder(shop, productId)))
+  const prefix = prefixOf(shop.sellerId, 4)
+  const year = new Date().getUTCFullYear()
+  const issued = await documents(shop)
+  assert.deepEqual(
+    issued.map(({ number }) => number),
+    Array.from({ length: 12 }, (_, at) => `${prefix}-${year}-${String(at + 1).padStart(6, '0')}`),
+  )
+  assert.deepEqual(new Set(issued.map(({ orderId }) => orderId)), new Set(orders))
+
+  await refunded(shop, ann, orders[3]!, 700)
+  await refunded(shop, ann, orders[3]!)
+  await refunded(shop, ann, orders[5]!)
+  const credits = (await documents(shop)).filter(({ kind }) => kind === 'credit_note')
+  assert.deepEqual(
+    credits.map(({ number, amountMinor, orderId }) => [number, amountMinor, orderId]),
+    [
+      [`${prefix}-${year}-C000001`, 700, orders[3]],
+      [`${prefix}-${year}-C000002`, 1200, orders[3]],
+      [`${prefix}-${year}-C000003`, 1900, orders[5]],
+    ],
+  )
+})
+
+test('two sellers’ numbers never look alike, and each begins with one', async (t) => {
+  const shop = await startTestShop(t)
+  await withInvoices(shop)
+  const carol = newBrowser(shop)
+  const sellerId = await ensureSeller(shop.db, { name: 'Carol', email: 'carol@shop.test', trusted: true })
+  await carol.signInByCode('carol@shop.test')
+  assert.equal((await carol.call('PUT', '/api/invoice-profile', PROFILE)).status, 200)
+  await paidOrder(shop, await shop.product())
+  await paidOrder(shop, await shop.product({ sellerId }))
+  const numbers = (await documents(shop)).map(({ number }) => number)
+  assert.equal(numbers.length, 2)
+  assert.notEqual(numbers[0], numbers[1])
+  for (const number of numbers) assert.match(number, /^[A-Z][0-9A-Z]{3}-20\d\d-000001$/)
+  assert.equal(prefixOf('sel_1', 6).slice(0, 4), prefixOf('sel_1', 4))
+})
+
+test('a prefix that another seller has already becomes longer', async (t) => {
+  const shop = await startTestShop(t)
+  const other = await ensureSeller(shop.db, { name: 'Carol', email: 'carol@shop.test', trusted: true })
+  await sql`insert into invoice_profiles (seller_id, prefix, is_on, legal_name, address, city, postcode, country)
+    values (${other}, ${prefixOf(shop.sellerId, 4)}, true, 'Carol', '{"1 Street"}', 'Dublin', '', 'IE')`.execute(
+    shop.db,
+  )
+  const ann = await withInvoices(shop)
+  assert.equal((await ann.call('GET', '/api/invoice-profile')).body.prefix, prefixOf(shop.sellerId, 5))
+})
+
+test('without a profile, switched off, or for nothing, no document is issued; a sold one still gets its credit note', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const before = await paidOrder(shop, productId)
+  const ann = await withInvoices(shop)
+  const free = await shop.checkout({ productId: await shop.product({ priceMinor: 0 }) })
+  assert.equal(free.status, 'paid')
+  const during = await paidOrder(shop, productId)
+  await ann.call('PUT', '/api/invoice-profile', { ...PROFILE, on: false })
+  await paidOrder(shop, productId)
+  assert.deepEqual(
+    (await documents(shop)).map(({ orderId }) => orderId),
+    [during],
+  )
+  await refunded(shop, ann, during)
+  // the refund of a sale without an invoice has no credit note
+  const answer = await ann.call('POST', `/api/orders/${before}/refunds`, {})
+  assert.equal(answer.status, 201)
+  await shop.until(before, ({ status }) => status === 'refunded')
+  assert.deepEqual(
+    (await documents(shop)).map(({ kind, orderId }) => [kind, orderId]),
+    [
+      ['credit_note', during],
+      ['invoice', during],
+    ],
+  )
+})
+
+test('an issued document cannot be changed or removed, and keeps what it said', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const orderId = await paidOrder(shop, await shop.product())
+  for (const change of ['update invoices set amount_minor = 1', 'delete from invoices', 'truncate invoices cascade'])
+    await assert.rejects(sql.raw(change).execute(shop.db), /append-only/)
+  await ann.call('PUT', '/api/invoice-profile', { ...PROFILE, name: 'Another name' })
+  const { rows } = await sql<{ name: string; taxIds: unknown }>`
+    select data->'seller'->>'name' as name, data->'seller'->'taxIds' as "taxIds" from invoices where order_id = ${orderId}`.execute(
+    shop.db,
+  )
+  assert.deepEqual(rows, [{ name: PROFILE.name, taxIds: [{ country: 'DE', id: 'DE136695976' }] }])
+})
+
+test('credit notes of all the price have exactly its tax', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const order = await shop.checkout({ productId: await shop.product() })
+  await sql`update orders set tax_minor = 303, tax_rate = 19, tax_country = 'DE', tax_treatment = 'domestic' where id = ${order.orderId}`.execute(
+    shop.db,
+  )
+  await shop.confirm(order)
+  await shop.until(order.orderId, ({ paid }) => paid)
+  for (const amount of [1, 633, 633]) await refunded(shop, ann, order.orderId, amount)
+  await refunded(shop, ann, order.orderId)
+  const rows = await documents(shop, order.orderId)
+  const taxOf = (kind: string) =>
+    rows.filter((one) => one.kind === kind).reduce((sum, { taxMinor }) => sum + taxMinor!, 0)
+  assert.deepEqual([taxOf('invoice'), taxOf('credit_note')], [303, 303])
+})
+
+test('a profile with a wrong country, tax id or name is refused, and only its seller has it', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const put = (change: object) => ann.call('PUT', '/api/invoice-profile', { ...PROFILE, ...change })
+  assert.deepEqual((await ann.call('GET', '/api/invoice-profile')).body, { profile: null, prefix: null })
+  assertProblem(await put({ country: 'QQ' }), 422, 'country_unknown')
+  assertProblem(await put({ country: 'EU' }), 422, 'country_unknown')
+  assertProblem(await put({ taxIds: [{ country: 'DE', id: 'DE136695977' }] }), 422, 'tax_id_invalid')
+  assertProblem(await put({ taxIds: [{ country: 'XX', id: '1234' }] }), 422, 'country_unknown')
+  for (const change of [
+    { name: ' \u200b ' },
+    { name: 'x'.repeat(201) },
+    { address: [] },
+    { address: ['a', 'b', 'c', 'd', 'e', 'f'] },
+    { city: '' },
+    { on: 'maybe' },
+    { taxIds: Array(6).fill(PROFILE.taxIds[0]) },
+    { note: 'x'.repeat(501) },
+  ])
+    // oxfmt-ignore
+    assertProblem(await put(change), 400, 'validation_failed')
+  assertProblem(await shop.call('PUT', '/api/invoice-profile', PROFILE), 401, 'not_signed_in')
+  assert.deepEqual((await ann.call('GET', '/api/invoice-profile')).body, { profile: null, prefix: null })
+  assert.equal(
+    (await put({ name: '  Ann\u202e Books\n ', note: 'No tax by § 19 UStG.' })).body.profile.name,
+    'Ann Books',
+  )
+})
