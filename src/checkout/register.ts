@@ -8,8 +8,10 @@ import { orderFinder } from '../orders/find.ts'
 import { orderPasses } from '../orders/order-passes.ts'
 import { statusTokens } from '../orders/status-tokens.ts'
 import type { OrderUrls } from '../orders/urls.ts'
+import { firstAttempts } from '../payments/attempts/attempts.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
+import { processorFor } from '../processors/routing.ts'
 import { type CheckoutLimits, checkoutRoutes } from './routes.ts'
 
 interface CheckoutParts {
@@ -42,6 +44,9 @@ export function registerCheckout(
     paymentsLive: processors.size > 0,
     connectsSellers: config.payouts.by === 'stripe-connect',
     freeMail: limits,
+    ...(processors.size > 0 && {
+      firstAttempts: firstAttempts((currency) => processorFor(processors, currency)?.name),
+    }),
   }
   checkoutRoutes(server, {
     db,

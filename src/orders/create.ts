@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, genericPlanArray, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
@@ -11,7 +11,14 @@ import { type AccountRule, pinnedAccount } from './connected-account.ts'
 import { asksConsent } from '../sellers/brand.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
-import { type CreatedOrder, type NewOrder, type OrderRow, moreColumn, taxOfOrder } from './new-order.ts'
+import {
+  type CreatedOrder,
+  type FirstAttempts,
+  type NewOrder,
+  type OrderRow,
+  moreColumn,
+  taxOfOrder,
+} from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
 export interface OrderSettings extends AccountRule {
@@ -20,6 +27,8 @@ export interface OrderSettings extends AccountRule {
   paymentsLive: boolean
   /** How many receipts of free orders are mailed. */
   freeMail: FreeMailLimits
+  /** Absent: each payment is begun when it starts. */
+  firstAttempts?: FirstAttempts | undefined
 }
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
@@ -119,7 +128,8 @@ async function insertOrders(
 ): Promise<(CreatedOrder | undefined)[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name])
   const { account, line } = pinnedAccount(settings, { seller: sql`p.seller_id`, suffix: sql`p.statement_suffix` })
-  const made = await sql<CreatedOrder>`
+  const { firstAttempts } = settings
+  const inserted = sql`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
       expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url,
       connected_account, locale)
@@ -137,8 +147,16 @@ async function insertOrders(
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
       statement_descriptor as "statementDescriptor", state, false as "hasLimitedCode", fee_minor as "feeMinor",
-      connected_account as "connectedAccount"`.execute(db)
-  const byId = new Map(made.rows.map((order) => [order.id, order]))
+      connected_account as "connectedAccount"`
+  const made = firstAttempts
+    ? sql<CreatedOrder>`
+      with made as (${inserted}), begun as (${firstAttempts.insert(sql`made`, column('id'))})
+      select made.*, case when begun.id is not null then json_build_object('id', begun.id, 'processor', begun.processor) end as attempt
+      from made left join begun on begun.order_id = made.id`
+    : (inserted as RawBuilder<CreatedOrder>)
+  const { rows: orders } = await made.execute(db)
+  for (const { currency } of orders) firstAttempts?.noteCurrency(currency)
+  const byId = new Map(orders.map((order) => [order.id, order]))
   return rows.map((row) => byId.get(row.id))
 }
 

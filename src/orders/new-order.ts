@@ -52,6 +52,19 @@ export interface CreatedOrder {
   tax?: OrderTax | null
   /** The seller's own account at which the order is paid, as a processor's name. Null: the service's own. */
   connectedAccount: string | null
+  /** The payment attempt that was begun with the order. */
+  attempt?: { id: string; processor: string } | null
+}
+
+/** Begins the payments of new orders within the statement that makes them, so that a checkout needs one statement and commit less. */
+export interface FirstAttempts {
+  /**
+   * An insert of payment attempts for rows of `made` (`id`, `currency`, `connectedAccount`), of which each has one of the `orderIds`.
+   * It returns `id`, `order_id` and `processor`. An order without an attempt gets one when its payment starts.
+   */
+  insert(made: RawBuilder<unknown>, orderIds: readonly string[]): RawBuilder<unknown>
+  /** Tells of the currency of a new order. */
+  noteCurrency(currency: string): void
 }
 
 export interface OrderTax {

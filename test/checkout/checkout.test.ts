@@ -13,7 +13,7 @@ import { statementLine, suffixOfLine } from '../../src/kit/statement.ts'
 import { forgetIdempotencyKeys, orderMaker } from '../../src/orders/create.ts'
 import { orderFinder } from '../../src/orders/find.ts'
 import { RAILS } from '../../src/processors/rails.ts'
-import { attemptKeeper } from '../../src/payments/attempts/attempts.ts'
+import { attemptKeeper, firstAttempts } from '../../src/payments/attempts/attempts.ts'
 import { startPayment } from '../../src/payments/attempts/start.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
@@ -570,93 +570,129 @@ test('without live card payments the response omits the fields that start a paym
   assertProblem(await shop.call('POST', '/api/webhooks/sandbox', {}), 404, 'not_found')
 })
 
-test('while the processor is down no buyer is charged or stranded: 503, and the same click works later', async (t) => {
-  const shop = shared()
-  const asked: StartPayment[] = []
-  let isAway = true
-  const processor: Processor = {
-    name: 'sometimes',
-    rails: () => ['card'],
-    async startPayment(payment) {
-      asked.push(payment)
-      if (isAway) throw new ProcessorUnavailable('no answer in time')
-      return { processorPaymentId: `p_${payment.key}`, clientSecret: `secret_${payment.key}`, publishableKey: 'pk' }
-    },
-    fetchPayment: () => Promise.reject(new ProcessorUnavailable('away')),
-    cancelPayment: () => Promise.reject(new ProcessorUnavailable('away')),
-    refund: () => Promise.reject(new ProcessorUnavailable('away')),
-    signature: { header: 'x', form: /^x$/ },
-    verifyEvent: () => undefined,
-  }
-  const server = await newServer({
-    log: newLog('silent'),
-    trustProxy: false,
-    hosts: { addresses: [], anyAddress: false },
-    appUrl: 'http://shop.test',
-    sessionCookie: 'till_session',
-  })
-  t.after(() => server.close())
-  const parts = { db: shop.db, jobs: {} as Jobs, processors: new Map([[processor.name, processor]]) }
-  const attempts = attemptKeeper(shop.db)
-  const settle = () => assert.fail('nothing to settle')
-  const starting = { ...parts, attempts, settle, log: newLog('silent') }
-  checkoutRoutes(server, {
-    ...parts,
-    payments: {
-      start: (preferred, order) => startPayment(starting, preferred, order),
-      sync: () => assert.fail('nothing to sync'),
-    },
-    createOrder: orderMaker(shop.db, {} as Jobs, {
-      statementPrefix: 'TILL',
-      ttlHours: 24,
-      paymentsLive: true,
-      freeMail: {},
-    }),
-    findOrder: orderFinder(shop.db),
-    links: { baseUrl: '', statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
-    passes: { tokenFor: () => '', passOf: () => undefined },
-    statusTokens: { tokenFor: () => '', isGood: () => false },
-    countryOf: () => undefined,
-    baseUrl: 'http://shop.test',
-    rule: { statementPrefix: 'TILL' },
-    limits: {},
-  })
-  const email = buyer()
-  const payload = { productId: await shop.product(), email }
-  const click = () =>
-    server.inject({
-      method: 'POST',
-      url: '/api/checkout',
-      payload,
-      headers: { 'idempotency-key': 'one-click-of-a-buyer' },
+for (const begun of ['when it starts', 'with the order'] as const)
+  test(`while the processor is down no buyer is charged or stranded: 503, and the same click works later (the payment begins ${begun})`, async (t) => {
+    const shop = shared()
+    const asked: StartPayment[] = []
+    let isAway = true
+    const processor: Processor = {
+      name: 'sometimes',
+      rails: () => ['card'],
+      async startPayment(payment) {
+        asked.push(payment)
+        if (isAway) throw new ProcessorUnavailable('no answer in time')
+        return { processorPaymentId: `p_${payment.key}`, clientSecret: `secret_${payment.key}`, publishableKey: 'pk' }
+      },
+      fetchPayment: () => Promise.reject(new ProcessorUnavailable('away')),
+      cancelPayment: () => Promise.reject(new ProcessorUnavailable('away')),
+      refund: () => Promise.reject(new ProcessorUnavailable('away')),
+      signature: { header: 'x', form: /^x$/ },
+      verifyEvent: () => undefined,
+    }
+    const server = await newServer({
+      log: newLog('silent'),
+      trustProxy: false,
+      hosts: { addresses: [], anyAddress: false },
+      appUrl: 'http://shop.test',
+      sessionCookie: 'till_session',
     })
+    t.after(() => server.close())
+    const parts = { db: shop.db, jobs: {} as Jobs, processors: new Map([[processor.name, processor]]) }
+    const attempts = attemptKeeper(shop.db)
+    const settle = () => assert.fail('nothing to settle')
+    const starting = { ...parts, attempts, settle, log: newLog('silent') }
+    checkoutRoutes(server, {
+      ...parts,
+      payments: {
+        start: (preferred, order) => startPayment(starting, preferred, order),
+        sync: () => assert.fail('nothing to sync'),
+      },
+      createOrder: orderMaker(shop.db, {} as Jobs, {
+        statementPrefix: 'TILL',
+        ttlHours: 24,
+        paymentsLive: true,
+        freeMail: {},
+        ...(begun === 'with the order' && { firstAttempts: attemptsOf(processor.name) }),
+      }),
+      findOrder: orderFinder(shop.db),
+      links: { baseUrl: '', statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
+      passes: { tokenFor: () => '', passOf: () => undefined },
+      statusTokens: { tokenFor: () => '', isGood: () => false },
+      countryOf: () => undefined,
+      baseUrl: 'http://shop.test',
+      rule: { statementPrefix: 'TILL' },
+      limits: {},
+    })
+    const email = buyer()
+    const payload = { productId: await shop.product(), email }
+    const click = () =>
+      server.inject({
+        method: 'POST',
+        url: '/api/checkout',
+        payload,
+        headers: { 'idempotency-key': 'one-click-of-a-buyer' },
+      })
 
-  for (let at = 0; at < 3; at++) {
-    const refused = await click()
-    assert.equal(refused.statusCode, 503)
-    assert.equal(refused.json().code, 'processor_unavailable')
-    assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
-    assert(!('orderId' in refused.json()), 'no half order is shown')
-  }
-  const view = await server.inject(`/api/products/${payload.productId}/public`)
-  assert.equal(view.statusCode, 200, 'requests without the processor still work')
+    for (let at = 0; at < 3; at++) {
+      const refused = await click()
+      assert.equal(refused.statusCode, 503)
+      assert.equal(refused.json().code, 'processor_unavailable')
+      assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
+      assert(!('orderId' in refused.json()), 'no half order is shown')
+    }
+    const view = await server.inject(`/api/products/${payload.productId}/public`)
+    assert.equal(view.statusCode, 200, 'requests without the processor still work')
 
-  isAway = false
-  const made = await click()
-  assert.equal(made.statusCode, 201)
-  const { rows } = await sql<{ id: string; payments: number }>`
+    isAway = false
+    const made = await click()
+    assert.equal(made.statusCode, 201)
+    const { rows } = await sql<{ id: string; payments: number }>`
     select o.id, count(p.id)::int as payments from orders o join payments p on p.order_id = o.id
     where o.email = ${email} group by o.id`.execute(shop.db)
-  assert.deepEqual(rows, [{ id: made.json().orderId, payments: 1 }])
-  assert.deepEqual(
-    new Set(asked.map(({ key }) => key)).size,
-    1,
-    'the processor saw one idempotency key, so one payment',
-  )
-  assert.deepEqual(
-    new Set(asked.map(({ amountMinor, currency }) => `${amountMinor} ${currency}`)),
-    new Set(['1900 USD']),
-  )
+    assert.deepEqual(rows, [{ id: made.json().orderId, payments: 1 }])
+    assert.deepEqual(
+      new Set(asked.map(({ key }) => key)).size,
+      1,
+      'the processor saw one idempotency key, so one payment',
+    )
+    assert.deepEqual(
+      new Set(asked.map(({ amountMinor, currency }) => `${amountMinor} ${currency}`)),
+      new Set(['1900 USD']),
+    )
+  })
+
+/** Begins attempts for orders in dollars, as a service does that has had one. */
+function attemptsOf(processor: string) {
+  const attempts = firstAttempts((currency) => (currency === 'USD' ? processor : undefined))
+  for (const currency of ['USD', 'EUR']) attempts.noteCurrency(currency)
+  return attempts
+}
+
+test('an order is made together with its payment attempt, and without one in a currency that no processor takes', async () => {
+  const shop = shared()
+  const create = orderMaker(shop.db, {} as Jobs, {
+    statementPrefix: 'TILL',
+    ttlHours: 24,
+    paymentsLive: true,
+    freeMail: {},
+    firstAttempts: attemptsOf('sandbox'),
+  })
+  const dollars = await shop.product()
+  const euros = await shop.product({ currency: 'EUR' })
+  const wanted = [dollars, euros, dollars].map((productId) => ({ productId, email: buyer() }))
+  const orders = await Promise.all(wanted.map((order) => create(order)))
+  const { rows } = await sql<{ orderId: string; id: string; processor: string; state: string }>`
+    select order_id as "orderId", id, processor, state from payments
+    where order_id = any(${orders.map(({ id }) => id)}::text[])`.execute(shop.db)
+  const of = (at: number) => rows.filter(({ orderId }) => orderId === orders[at]!.id)
+  for (const at of [0, 2]) {
+    const { id, processor, state } = of(at)[0]!
+    assert.deepEqual([of(at).length, state, orders[at]!.attempt], [1, 'starting', { id, processor }])
+    // who asks for the live attempt gets this one
+    const asked = { orderId: orders[at]!.id, processor: 'another' }
+    assert.equal((await attemptKeeper(shop.db).liveFor(asked))!.id, id)
+  }
+  assert.deepEqual([of(1), orders[1]!.attempt], [[], null])
 })
 
 test('orders are limited for each minute and address, and the refusal says when to try again', async (t) => {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
 import { type Db, isDatabaseOutage, genericPlanArray, retryConflicts } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
+import type { FirstAttempts } from '../../orders/new-order.ts'
 import { MOST_DECLINES } from '../../processors/processor.ts'
 
 /** One try to pay an order at one processor. */
@@ -35,6 +36,34 @@ export function attemptKeeper(db: Db): Attempts {
   return {
     liveFor: batched((requests: readonly NewAttempt[]) => retryConflicts(() => liveFor(db, requests)), AT_ONCE),
     noteStarted: batched((started: readonly Started[]) => retryConflicts(() => noteStarted(db, started)), AT_ONCE),
+  }
+}
+
+/**
+ * Begins attempts within the statement that makes the orders: nobody else knows these orders yet, so it needs no lock. The order's
+ * currency decides at which processor, by `processorOf`. An order in a currency that no order had since the start gets its attempt by
+ * `liveFor`, as does an order that is paid at its seller's own account.
+ */
+export function firstAttempts(processorOf: (currency: string) => string | undefined): FirstAttempts {
+  const currencies = new Set<string>()
+  return {
+    noteCurrency: (currency) => void currencies.add(currency),
+    insert(made, orderIds) {
+      const routes = [...currencies].flatMap((currency) => {
+        const processor = processorOf(currency)
+        return processor === undefined ? [] : [{ currency, processor }]
+      })
+      const texts = (values: readonly string[]) => genericPlanArray(values, 'text')
+      return sql`
+        insert into payments (id, order_id, processor)
+        select w.id, m.id, r.processor
+        from ${made} m
+          join unnest(${texts(orderIds)}, ${texts(orderIds.map(() => newId('pay')))}) as w(order_id, id) on w.order_id = m.id
+          join unnest(${texts(routes.map(({ currency }) => currency))}, ${texts(routes.map(({ processor }) => processor))})
+            as r(currency, processor) on r.currency = m.currency
+        where m."connectedAccount" is null
+        returning id, order_id, processor`
+    },
   }
 }
 

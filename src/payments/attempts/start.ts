@@ -21,6 +21,8 @@ export interface OrderToPay {
   feeMinor: number
   /** The seller's own account at which the order is paid and nowhere else, as a processor's name. */
   connectedAccount: string | null
+  /** The attempt that was begun with the order, if this request has made the order. */
+  attempt?: { id: string; processor: string } | null
 }
 
 interface Starting extends Telling {
@@ -49,15 +51,15 @@ export async function startPayment(
   const first = order.connectedAccount === null ? preferred : processors.get(order.connectedAccount)
   if (!first) return undefined
   let chosen = first
-  const live = async () => {
-    const attempt = await attempts.liveFor({ orderId: order.id, processor: first.name })
+  const live = async (begunBefore?: Attempt) => {
+    const attempt = begunBefore ?? (await attempts.liveFor({ orderId: order.id, processor: first.name }))
     const processor = attempt && processors.get(attempt.processor)
     if (!processor) return undefined
     chosen = processor
     return { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
   }
   try {
-    const begun = await live()
+    const begun = await live(order.attempt ? { ...order.attempt, processorPaymentId: null } : undefined)
     if (!begun) return undefined
     const { processor, attempt } = begun
     try {
