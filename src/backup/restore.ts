@@ -8,6 +8,7 @@ import { startEmbedded } from '../kit/embedded.ts'
 import { packagedMajor } from '../kit/embedded/place.ts'
 import { recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
+import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { SealError } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
@@ -182,6 +183,8 @@ async function inWords<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
+    if (isOfStore(error))
+      throw new CannotStart(`BACKUP_URL: the place cannot be read (${error.name}). Run the restore again when it answers.`, { cause: error }) // oxfmt-ignore
     if (!(error instanceof SealError)) throw error
     const advice = {
       other_key: 'BACKUP_KEY (or SECRET): the backup was written with another key',

@@ -256,7 +256,8 @@ test('a place that answers no more ends the restore in one line, and its Postgre
   const dataDir = newPlace()
   const openStorage = () => assert.fail('the files come after the database')
   await assert.rejects(restore({ vault: silent, dataDir, secrets: [SECRET], openStorage, segmentTimeoutMs: 300 }), {
-    message: /^BACKUP_URL: [0-9A-F]{8,24}(?:\.history)? has not come within 0\.3 s\. Run the restore again when the place answers\.$/,
+    message:
+      /^BACKUP_URL: [0-9A-F]{8,24}(?:\.history)? has not come within 0\.3 s\. Run the restore again when the place answers\.$/,
   })
   assert.equal(findRunning(path.join(dataDir, 'restoring', 'postgres')), undefined)
 })
@@ -326,6 +327,10 @@ test('while the place is away sales go on and the alarm rises; when it is back, 
   await eventually(async () => (await waiting()) > 0)
   const cut = await run('backup', { DATA_DIR: dataDir, ...settings })
   assert.equal(cut.status, 1)
+  const away = await restoreInto(newPlace(), settings)
+  assert.equal(away.status, 1)
+  assert.match(away.out, /^BACKUP_URL: the place cannot be read \(\w+\)\. Run the restore again when it answers\.$/m)
+  assert.doesNotMatch(away.out, /^ +at /m, 'no stack')
   s3.weather.failing = false
   await eventually(async () => (await waiting()) === 0)
   await asSuperuser(dataDir, 'select pg_switch_wal()')

@@ -35,6 +35,9 @@ export async function startS3Server(t: Ends) {
     unreadable: false,
     /** The keys may not list the bucket, so a missing object looks like a forbidden one. */
     unlisted: false,
+    /** So many answers with an object are cut after `cutAfterBytes`. */
+    cuts: 0,
+    cutAfterBytes: 0,
   }
 
   const server = http.createServer((request, response) => {
@@ -104,6 +107,8 @@ export async function startS3Server(t: Ends) {
     const object = objects.get(key)
     if (weather.unreadable || (!object && weather.unlisted)) return fail(403, 'AccessDenied')
     if (!object) return fail(404, 'NoSuchKey')
+    const matches = request.headers['if-match'] ?? etagOf(object)
+    if (matches !== etagOf(object)) return fail(412, 'PreconditionFailed')
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
     const from = Number(range?.[1] ?? 0)
     const to = Math.min(object.length, range?.[2] ? Number(range[2]) + 1 : object.length)
@@ -118,6 +123,10 @@ export async function startS3Server(t: Ends) {
       ...(says('cache-control') && { 'cache-control': says('cache-control')! }),
       ...(range && { 'content-range': `bytes ${from}-${to - 1}/${object.length}` }),
     })
+    if (method === 'GET' && weather.cuts > 0) {
+      weather.cuts--
+      return void response.write(object.subarray(from, from + weather.cutAfterBytes), () => response.destroy())
+    }
     response.end(method === 'HEAD' ? undefined : object.subarray(from, to))
   }
 

@@ -48,3 +48,6 @@ export async function connectS3(settings: S3Settings): Promise<S3> {
 
 export const isMissing = (error: unknown): boolean =>
   ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes((error as Error)?.name)
+
+/** Whether the store has refused a request, or cannot be reached. */
+export const isOfStore = (error: unknown): error is Error => error instanceof Error && '$metadata' in error

@@ -1,13 +1,18 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type S3, type S3Settings, connectS3, isMissing } from '../storage/s3-client.ts'
 import { putStream } from '../storage/s3-put.ts'
 
 /** Where a backup lies: a folder, or a bucket. */
 export type VaultPlace = { readonly folder: string } | { readonly s3: S3Settings }
+
+/** How often in a row a response may end early before reading fails, with a pause that grows. */
+const MOST_FAILURES = 5
+const PAUSE_MS = 500
 
 /** Objects by name. A name is written whole or not at all, and survives a loss of power once `put` returns. */
 export interface Place {
@@ -20,8 +25,8 @@ export interface Place {
   remove(name: string): Promise<void>
 }
 
-export const openPlace = (place: VaultPlace): Place =>
-  'folder' in place ? folderPlace(place.folder) : bucket(place.s3)
+export const openPlace = (place: VaultPlace, pauseMs = PAUSE_MS): Place =>
+  'folder' in place ? folderPlace(place.folder) : bucket(place.s3, pauseMs)
 
 const UNFINISHED = '.part'
 
@@ -70,6 +75,50 @@ function folderPlace(root: string): Place {
   }
 }
 
+interface Part {
+  bytes: Readable
+  etag: string | undefined
+}
+
+/**
+ * The bytes of an object of any size. A disk that takes its time, or a connection that is cut, ends a response early: then the rest is
+ * requested, unless the object has changed. Throws when nothing comes several times in a row.
+ */
+async function* whole(
+  first: Part,
+  get: (from: number, etag?: string) => Promise<Part>,
+  pauseMs: number,
+): AsyncGenerator<Buffer> {
+  let at = 0
+  let failures = 0
+  let part: Part | undefined = first
+  let chunks = part.bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  try {
+    for (;;) {
+      let next: IteratorResult<Buffer>
+      try {
+        if (!part) {
+          part = await get(at, first.etag)
+          chunks = part.bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+        }
+        next = await chunks.next()
+      } catch (error) {
+        part?.bytes.destroy()
+        part = undefined
+        if (++failures > MOST_FAILURES) throw error
+        await sleep(pauseMs * failures)
+        continue
+      }
+      if (next.done) return
+      failures = 0
+      at += next.value.length
+      yield next.value
+    }
+  } finally {
+    part?.bytes.destroy()
+  }
+}
+
 const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 async function flushFolder(folder: string): Promise<void> {
@@ -79,7 +128,7 @@ async function flushFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-function bucket(settings: S3Settings): Place {
+function bucket(settings: S3Settings, pauseMs: number): Place {
   const { bucket: Bucket } = settings
   let connecting: Promise<S3> | undefined
   const connected = () => (connecting ??= connectS3(settings))
@@ -89,8 +138,15 @@ function bucket(settings: S3Settings): Place {
     },
     async read(name) {
       const { sdk, client } = await connected()
+      const get = async (from: number, etag?: string): Promise<Part> => {
+        const rest = from > 0 && { Range: `bytes=${from}-` }
+        const { Body, ETag } = await client.send(
+          new sdk.GetObjectCommand({ Bucket, Key: name, IfMatch: etag, ...rest }),
+        )
+        return { bytes: Body as Readable, etag: ETag }
+      }
       try {
-        return (await client.send(new sdk.GetObjectCommand({ Bucket, Key: name }))).Body as Readable
+        return Readable.from(whole(await get(0), get, pauseMs), { objectMode: false })
       } catch (error) {
         if (isMissing(error)) return undefined
         throw error

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { openPlace } from '../../src/kit/vault/places.ts'
+import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
+import type { Ends } from '../support/shop.ts'
+
+// A bucket as the place of a backup. `backup.test.ts` makes and restores whole backups.
+
+async function bucket(t: Ends) {
+  const server = await startS3Server(t)
+  const { endpoint } = server
+  const place = openPlace({
+    s3: { bucket: BUCKET, region: 'eu-test-1', endpoint, publicEndpoint: undefined, keys: KEYS },
+  })
+  return { server, place }
+}
+
+test('an answer that is cut goes on where it ended, as often as bytes came, and the bytes are the same', async (t) => {
+  const { server, place } = await bucket(t)
+  const bytes = randomBytes(3_000_000)
+  await place.put('base/1/data', Readable.from([bytes]))
+  Object.assign(server.weather, { cuts: 8, cutAfterBytes: 300_000 })
+  assert((await buffer((await place.read('base/1/data'))!)).equals(bytes))
+  assert.equal(server.weather.cuts, 0)
+})
+
+test('an object that changed after a cut is not put together out of two, and a place that sends nothing is an error', async (t) => {
+  const { server, place } = await bucket(t)
+  await place.put('base/1/data', Readable.from([randomBytes(100_000)]))
+  Object.assign(server.weather, { cuts: 1, cutAfterBytes: 70_000 })
+  const read = (await place.read('base/1/data'))!
+  await place.put('base/1/data', Readable.from([randomBytes(100_000)]))
+  await assert.rejects(buffer(read), { name: 'PreconditionFailed' })
+  Object.assign(server.weather, { cuts: 100, cutAfterBytes: 0 })
+  await assert.rejects(buffer((await place.read('base/1/data'))!))
+})
+
+test('a reader that stops early ends the request, and its own error is not taken for one of the place', async (t) => {
+  const { place } = await bucket(t)
+  await place.put('base/1/data', Readable.from([randomBytes(5_000_000)]))
+  const read = (await place.read('base/1/data'))!
+  const ended = new Promise((resolve) => read.once('error', resolve))
+  read.once('data', () => read.destroy(new Error('the disk is full')))
+  assert.equal(((await ended) as Error).message, 'the disk is full')
+  assert.equal(await place.read('base/2/data'), undefined)
+})
