@@ -25,7 +25,8 @@ RUN node_modules/.bin/node node_modules/vite/bin/vite.js build --logLevel warn \
 FROM scratch
 COPY --from=build /image /
 COPY --from=build --chown=10001:10001 --chmod=0700 /var/empty-data /data
-ENV PATH=/usr/local/bin:/usr/bin:/bin DATA_DIR=/data
+# with these limits the C library gives freed memory back: about 20 MB, which else stay after each large buffer (docs/operation.md)
+ENV PATH=/usr/local/bin:/usr/bin:/bin DATA_DIR=/data MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /till
 USER 10001:10001
 VOLUME /data

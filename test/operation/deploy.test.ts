@@ -104,10 +104,15 @@ test('the systemd unit starts the service itself, leaves it the time to end, and
   const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
   assert.deepEqual(valuesOf('ExecStart'), ['/opt/till/node_modules/.bin/node src/main.ts'])
   assert(Number(valuesOf('TimeoutStopSec')[0]) > LONGEST_END_SECONDS)
-  for (const variable of valuesOf('Environment')) {
+  const variables = valuesOf('Environment').flatMap((line) => line.split(' '))
+  for (const variable of variables) {
     const [name = ''] = variable.split('=')
-    assert(isSetting(name) || name.startsWith('NODE_'), name)
+    assert(isSetting(name) || /^(?:NODE|MALLOC)_/.test(name), name)
   }
+  const [, inImage = ''] = /^ENV (.*)$/m.exec(read('Dockerfile'))!
+  const ofMemory = (all: string[]) => all.filter((one) => one.startsWith('MALLOC_'))
+  assert.deepEqual(ofMemory(variables), ofMemory(inImage.split(' ')), 'the image and the unit give memory back alike')
+  assert.equal(ofMemory(variables).length, 2)
   for (const [name, value] of [
     ['User', 'till'],
     ['NoNewPrivileges', 'yes'],
