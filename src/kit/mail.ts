@@ -51,7 +51,7 @@ export function outboxMailer(db: Db): Mailer {
     { most: 64, atOnce: 1, isOutage: isDatabaseOutage },
   )
   const send = (id: string, mail: Mail) => store({ id, ...mail })
-  return Object.assign(send, { atOnce: 128, outcomes: () => [], close: () => {} })
+  return Object.assign(send, { atOnce: 256, outcomes: () => [], close: () => {} })
 }
 
 /** Removes mails that the outbox got more than `days` days ago. They hold addresses and codes. */

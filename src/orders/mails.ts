@@ -26,6 +26,10 @@ export interface MailUrls {
 }
 
 const FILES_NAMED = 10
+/** A mailer with this many slots has room for mails that wait for each other. */
+const MANY_SLOTS = 64
+/** Mails gather this long, so that their orders are read and their texts and outcomes are stored by few statements. */
+const GATHER_MS = 100
 
 /**
  * Sends the mails that settle has enqueued. The job's id identifies the mail, so a repeat after a lost answer is the same mail again.
@@ -34,7 +38,7 @@ export async function sendMails(
   jobs: Jobs,
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
-  const read = mailOrderReader(db)
+  const read = mailOrderReader(db, { gathers: mailer.atOnce >= MANY_SLOTS })
   const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce }
   await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
     const order = await read({ orderId, fileId: data.fileId })
@@ -58,8 +62,11 @@ interface Wanted {
 }
 
 /** Reads the orders of mails. Mails that are written at the same moment share one statement. */
-function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefined> {
-  return batched(
+function mailOrderReader(
+  db: Db,
+  { gathers }: { gathers: boolean },
+): (wanted: Wanted) => Promise<MailOrder | undefined> {
+  const read = batched(
     async (wanted: readonly Wanted[]) => {
       const { rows } = await sql<Omit<MailOrder, 'delivered'> & { at: number }>`
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
@@ -86,8 +93,9 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
       )
       return wanted.map((_, at) => found.get(at + 1))
     },
-    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
+    { most: 64, atOnce: 2, gatherMs: GATHER_MS, isOutage: isDatabaseOutage },
   )
+  return (wanted) => read(wanted, { deferrable: gathers })
 }
 
 /** The mail to the buyer or the seller, as text and as HTML. */

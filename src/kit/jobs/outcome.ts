@@ -39,18 +39,28 @@ export async function runAttempt(
   }
 }
 
+/** A queue with this many slots has room for jobs that have ended and wait for others. */
+const MANY_SLOTS = 64
+/** The outcomes of such a queue gather this long. A process that dies meanwhile leaves these jobs to be run once more, as always. */
+const GATHER_MS = 50
+
 /** Records outcomes, each only while this attempt of the job is the current one. Jobs that complete together share a statement. */
-export function outcomeRecorder(boss: PgBoss, db: Db, queue: string): (job: Job, outcome: Outcome) => Promise<void> {
+export function outcomeRecorder(
+  boss: PgBoss,
+  db: Db,
+  queue: string,
+  { atOnce }: { atOnce: number },
+): (job: Job, outcome: Outcome) => Promise<void> {
   const attempt = ({ id, retryCount }: Job) => ({ id, retryCount })
   const complete = batched(
     async (jobs: readonly Job[]) => {
       await boss.complete(queue, jobs.map(attempt), null, { db: fromKysely(db) })
       return jobs.map(() => undefined)
     },
-    { most: 64, atOnce: 1, isOutage: isDatabaseOutage },
+    { most: 64, atOnce: 1, gatherMs: GATHER_MS, isOutage: isDatabaseOutage },
   )
   return async (job, outcome) => {
-    if (outcome.status === 'completed') return complete(job)
+    if (outcome.status === 'completed') return complete(job, { deferrable: atOnce >= MANY_SLOTS })
     const { status, output } = outcome
     await inTransaction(db, async (tx) => {
       // with no tries left, a failure is final

@@ -31,7 +31,7 @@ export function runQueue(
   options: QueueOptions,
   handler: Handler,
 ): Slots {
-  const record = outcomeRecorder(boss, db, queue)
+  const record = outcomeRecorder(boss, db, queue, options)
   return runSlots({
     atOnce: options.atOnce,
     pollMs: (options.pollSeconds ?? DEFAULT_POLL_SECONDS) * 1000,

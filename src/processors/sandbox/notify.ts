@@ -43,7 +43,7 @@ export async function deliverNotifications(jobs: Jobs, secret: KeyObject, ownUrl
     retryDelaySeconds: 1,
     retryDelayMaxSeconds: 300,
     expireSeconds: 30,
-    atOnce: 64,
+    atOnce: 128,
     pollSeconds: 1,
   }
   // The service knows its address only once it listens. The client's library is loaded late, because it would slow down each start.
