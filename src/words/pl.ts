@@ -106,6 +106,13 @@ export const pl: Catalogue = {
     notLiveText: 'Sprzedawca musi najpierw podłączyć metodę płatności.',
     yourConsent: 'Twoja zgoda',
     consentMissing: 'Zaznacz każde pole: sprzedawca potrzebuje Twojej zgody.',
+    yourCountry: 'Twój kraj',
+    chooseCountry: 'Wybierz swój kraj',
+    vat: 'VAT',
+    includesTax: 'w tym {rate} {tax} ({country})',
+    plusTax: 'plus podatek, zależnie od kraju',
+    countryDoubt:
+      'Twoje połączenie zdaje się pochodzić z kraju: {seen}. Jeśli {country} to właściwy kraj, naciśnij ponownie.',
     howToPay: 'Jak chcesz zapłacić?',
     method: 'Metoda płatności',
     priceNow: 'Cena wynosi teraz {price}.',

@@ -15,6 +15,7 @@ import { MailsPart } from './mails-part.tsx'
 import { PasswordPart } from './password-part.tsx'
 import { SessionsPart } from './sessions-part.tsx'
 import { SupportPart } from './support-part.tsx'
+import { TaxPart } from './tax-part.tsx'
 
 export function AccountPage() {
   const account = useMemo(openAccount, [])
@@ -74,6 +75,7 @@ function Parts({
       <NamePart account={account} seller={seller} />
       <SupportPart account={account} seller={seller} />
       <BrandPart account={account} seller={seller} />
+      <TaxPart account={account} />
       <MailsPart account={account} />
       <MailboxPart account={account} seller={seller} />
       <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />

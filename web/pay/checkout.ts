@@ -16,6 +16,8 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   refuse: (fault: Fault) => void
   /** Shows what the order would cost; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
+  /** Shows the tax of the country that the buyer has chosen. */
+  showTax: (tax: ProductView['tax']) => void
   check: () => Promise<void>
   /** Fresh links of a paid order. */
   renew: () => Promise<Download[]>
@@ -100,6 +102,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     buy: buyer(store, product, { create, isMade, pay: paying.pay }),
     refuse: ({ kind, message }) => set({ notice: kind, detail: message }),
     offer: (offer) => set({ offer }),
+    showTax: (tax) => set({ tax }),
     check: following.check,
     renew: () => following.check().then(() => get().order?.downloads ?? []),
     letGo,

@@ -18,7 +18,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   const { trouble, kept, busy, repriced, order } = state
   // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => kept?.wish ?? wishInAddress())
-  const { rail, setRail, press, contact, consents, form, offer, readerRef, submit } = usePurchase({
+  const { rail, setRail, press, contact, consents, tax, form, offer, readerRef, submit } = usePurchase({
     product,
     checkout,
     state,
@@ -37,7 +37,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       {!isLinked && Part && (
         <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
       )}
-      {failed && <Notice tone="alarm" title={words.partMissing} role="alert" />}
+      {!isLinked && !total.isFree && tax.part}
+      {(failed || tax.failed) && <Notice tone="alarm" title={words.partMissing} role="alert" />}
       {!total.isFree && (
         <>
           {!isLinked && <h2>{words.howToPay}</h2>}

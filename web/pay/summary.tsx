@@ -5,6 +5,7 @@ import { Mark } from '../ui/brand.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { moment, money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
+import { TaxLine } from './tax-line.tsx'
 import type { Total } from './total.ts'
 import { wordsOf } from '../ui/language.ts'
 
@@ -22,7 +23,7 @@ interface SummaryProps {
 /** The slip: seller, product and price. */
 export function Summary({ product, order, total }: SummaryProps) {
   const { listMinor: list, offMinor: off, currency } = total
-  const price = list > off ? money(list - off, currency) : shared.free
+  const price = list > off ? money(total.amountMinor, currency) : shared.free
   const shown = total.isOpen ? words.namePrice : price
   return (
     <section class="summary slip-shadow" aria-label={words.buying}>
@@ -62,6 +63,7 @@ export function Summary({ product, order, total }: SummaryProps) {
               {shown}
             </p>
           )}
+          {!order && list > off && <Tax total={total} />}
         </div>
         <Description text={product.description} />
         {order && <OrderLines order={order} total={total} price={price} />}
@@ -70,6 +72,10 @@ export function Summary({ product, order, total }: SummaryProps) {
   )
 }
 
+const Tax = ({ total: { tax, netMinor, currency } }: { total: Total }) => (
+  <TaxLine tax={tax} before={netMinor !== undefined && money(netMinor, currency)} />
+)
+
 interface OrderLinesProps {
   order: OrderStatus
   total: Total
@@ -77,7 +83,8 @@ interface OrderLinesProps {
   price: string
 }
 
-function OrderLines({ order, total: { listMinor: list, offMinor: off, currency }, price }: OrderLinesProps) {
+function OrderLines({ order, total, price }: OrderLinesProps) {
+  const { listMinor: list, offMinor: off, currency } = total
   return (
     <dl class="lines">
       <div class="wide">
@@ -106,7 +113,10 @@ function OrderLines({ order, total: { listMinor: list, offMinor: off, currency }
       )}
       <div class="total">
         <dt>{shared.total}</dt>
-        <dd>{price}</dd>
+        <dd>
+          {price}
+          <Tax total={total} />
+        </dd>
       </div>
       {order.paidAt && order.amount > 0 && (
         <div>

@@ -1,12 +1,16 @@
 import type { ProductView } from '../ui/api.ts'
 import { isSettled, type State } from './state.ts'
+import { withTax, withoutTax } from './tax-line.tsx'
 
 /** What the buyer pays, in minor units. The slip, the button and the payment form all take it from here. */
 export interface Total {
-  /** Before the discount. */
+  /** Before the discount, and before tax that is added. */
   listMinor: number
   offMinor: number
   amountMinor: number
+  /** The price to which tax is added. Undefined: its tax is within it, or nothing is said about tax. */
+  netMinor: number | undefined
+  tax: { rate?: number; country?: string } | undefined
   currency: string
   /** Nothing is to be paid. */
   isFree: boolean
@@ -19,17 +23,22 @@ export interface Total {
  * else, what the page calculates: then nothing is taken unless the order has the same price.
  */
 export function totalOf(
-  product: Pick<ProductView, 'amount' | 'currency' | 'payWhatYouWant'>,
-  { order, offer, kept }: Pick<State, 'order' | 'offer' | 'kept'>,
+  product: Pick<ProductView, 'amount' | 'currency' | 'payWhatYouWant' | 'tax'>,
+  { order, offer, kept, tax: chosen }: Pick<State, 'order' | 'offer' | 'kept' | 'tax'>,
 ): Total {
-  const isOrders = order && (isSettled(order.status) || !offer || isSameOffer(offer.wish, kept?.wish))
+  const priced = chosen ?? product.tax
+  const isSame =
+    (!offer || isSameOffer(offer.wish, kept?.wish)) && (!chosen || chosen.buyerCountry === kept?.wish?.country)
+  const isOrders = order && (isSettled(order.status) || isSame)
   const offMinor = isOrders ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
-  const listMinor = isOrders ? order.amount + offMinor : (offer?.listMinor ?? product.amount)
+  const listMinor = isOrders ? withoutTax(order, priced) + offMinor : (offer?.listMinor ?? product.amount)
   const isOpen = product.payWhatYouWant && !isOrders && !offer
   return {
     listMinor,
     offMinor,
-    amountMinor: listMinor - offMinor,
+    amountMinor: isOrders ? order.amount : withTax(listMinor - offMinor, priced),
+    netMinor: priced?.prices === 'exclusive' ? listMinor - offMinor : undefined,
+    tax: isOrders ? order.tax : priced,
     currency: isOrders ? order.currency : product.currency,
     isFree: listMinor === offMinor && !isOpen,
     isOpen,

@@ -4,6 +4,7 @@ import { useConsents } from './consent-part.tsx'
 import { useContact } from './contact-part.tsx'
 import { needsOrder, processorOf } from './form-part.tsx'
 import type { StepProps } from './step-props.ts'
+import { useTax } from './tax-line.tsx'
 import { totalOf } from './total.ts'
 import { useForm } from './use-form.ts'
 import { useOfferPart } from './use-offer-part.ts'
@@ -16,6 +17,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const press = usePress(checkout.letGo)
   const contact = useContact(state, press.takeBack)
   const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [])
+  const tax = useTax(product, checkout.showTax, kept?.wish?.country)
   const form = useForm()
   const offer = useOfferPart(product)
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
@@ -25,9 +27,11 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     // An order of a link has its address and its price.
     if (kept?.link) return { wish: undefined }
     if (!contact.check() || !consents.check()) return undefined
+    const place = totalOf(product, state).isFree ? {} : tax.read()
+    if (!place) return undefined
     if (await contact.hold(isCurrent)) return undefined
     const asked = readerRef.current && (await readerRef.current())
-    return asked || !readerRef.current ? { wish: consents.add(asked) } : undefined
+    return asked || !readerRef.current ? { wish: { ...consents.add(asked), ...place } } : undefined
   }
   async function pay(isCurrent: () => boolean): Promise<void> {
     const asked = await read(isCurrent)
@@ -53,6 +57,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     press,
     contact,
     consents,
+    tax,
     form,
     offer,
     readerRef,

@@ -16,6 +16,8 @@ export interface Wish {
   chosenAmount?: number
   discountCode?: string
   consents?: Pick<NonNullable<ProductView['consents']>[number], 'textId' | 'locale'>[]
+  country?: string
+  countryConfirmed?: boolean
   clientReferenceId?: string
   successUrl?: string
   cancelUrl?: string
@@ -59,8 +61,10 @@ const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
 
-export const getProduct = (id: string, discountCode?: string) =>
-  call<ProductView>(`/api/products/${path(id)}/public${discountCode ? `?discountCode=${path(discountCode)}` : ''}`)
+export const getProduct = (id: string, discountCode?: string, country?: string) =>
+  call<ProductView>(
+    `/api/products/${path(id)}/public?${new URLSearchParams({ ...(discountCode && { discountCode }), ...(country && { country }) })}`,
+  )
 
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
   call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })

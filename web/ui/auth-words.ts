@@ -82,6 +82,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'This browser was signed in to two accounts at once, so both sessions have ended.',
     text: 'Somebody may have tried to make you work in their account. Please sign in again. If this comes back, tell the person who runs this service.',
   },
+  tax_rate_missing: {
+    title: 'A rate of tax that you need is not loaded.',
+    text: 'Ask the operator of this service to load the rates of your country and category, and with the one-stop-shop those of the whole EU.',
+  },
   session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },
 }
 

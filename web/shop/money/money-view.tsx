@@ -22,6 +22,7 @@ import { getBalance, getTransfers, type Balance, type Transfer, type TransferFil
 import { getDetails, getHistory, getNext } from './payouts-api.ts'
 import { PayoutsPart } from './payouts-part.tsx'
 import { signed } from './signed.ts'
+import { TaxPart } from './tax-part.tsx'
 
 type Values = Record<keyof TransferFilters, string>
 const NONE: Values = { currency: '', orderId: '', from: '', to: '' }
@@ -53,6 +54,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
       {by === 'manual' && items && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
       )}
+      <TaxPart />
       {by && hasAny && <Transfers filters={filters} balances={items ?? []} />}
     </>
   )

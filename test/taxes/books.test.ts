@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { inTransaction } from '../../src/kit/database.ts'
+import { balance, taxAccount } from '../../src/ledger/transfers.ts'
+import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { taxPeriodOf } from '../../src/taxes/report.ts'
+import { assertProblem, startTestShop, type TestShop } from '../support/shop.ts'
+import { loadRates, rateOf, taxSeller } from './support.ts'
+
+// The tax in the books and in the report: what the seller owes, and what went back.
+
+let shop: TestShop
+const ends: (() => unknown)[] = []
+before(async () => {
+  shop = await startTestShop({ after: (end) => ends.push(end) })
+  await loadRates(shop, [rateOf('DE', 19), rateOf('FR', 20)])
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+type Seller = Awaited<ReturnType<typeof taxSeller>>
+const sold = async (seller: Seller, amount: number, country = 'DE') => {
+  const { body } = await seller.order(await seller.product(amount), { country })
+  assert.equal((await shop.confirm(body)).status, 200)
+  await shop.until(body.orderId, ({ paid }) => paid)
+  return body.orderId as string
+}
+const owed = ({ sellerId }: Seller) => balance(shop.db, taxAccount(sellerId), 'EUR')
+const refund = async (seller: Seller, orderId: string, amount?: number) => {
+  const { status } = await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, amount ? { amount } : {})
+  assert.equal(status, 201)
+  await shop.until(orderId, (one) => one.status === (amount ? 'partially_refunded' : 'refunded'))
+}
+const differences = () => inTransaction(shop.db, (tx) => trialBalance(tx))
+const report = async (seller: Seller, period = String(new Date().getUTCFullYear())) =>
+  (await seller.browser.call('GET', `/api/tax/report?period=${period}`)).body
+
+test('the books note the tax of a sale beside its money, and give back its share with each refund', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const orderId = await sold(seller, 1900)
+  const of = (kind: string) => async () => (await shop.transfers(orderId)).filter((one) => one.kind === kind)
+  const [debit, credit] = [`tax-owed:${seller.sellerId}`, `tax:${seller.sellerId}`]
+  assert.deepEqual(await of('tax')(), [{ kind: 'tax', debit, credit, amountMinor: 303 }])
+  const { items } = (await seller.browser.call('GET', '/api/balance')).body
+  assert.deepEqual([items[0].balance, items[0].sales, items[0].fees], [1862, 1900, 38])
+  await refund(seller, orderId, 633)
+  assert.deepEqual((await of('tax_refund')()).map(({ amountMinor }) => amountMinor), [101]) // oxfmt-ignore
+  await refund(seller, orderId)
+  assert.equal(
+    (await of('tax_refund')()).reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    303,
+  )
+  assert.equal(await owed(seller), 0)
+  // the seller sees only entries of money
+  const { items: shown } = (await seller.browser.call('GET', '/api/transfers')).body
+  assert(shown.every(({ kind }: { kind: string }) => !kind.startsWith('tax')))
+  assert.deepEqual(await differences(), [])
+})
+
+test('a lost dispute gives back the tax, and money that the bank returns owes it again', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'exclusive' })
+  const orderId = await sold(seller, 1000)
+  assert.equal(await owed(seller), 190)
+  const { captures, ...payment } = await shop.sandboxPayment(orderId)
+  const dispute = (state: string, lostMinor?: number) =>
+    shop.notify({ payment: { ...payment, captures, disputes: [{ id: `dp_${orderId}`, captureId: captures[0]!.id, amountMinor: 1190, state, lostMinor }] } }) // oxfmt-ignore
+  await dispute('open')
+  assert.equal(await owed(seller), 190)
+  await dispute('lost')
+  assert.equal(await owed(seller), 0)
+  await dispute('lost', 595)
+  assert.equal(await owed(seller), 95)
+  assert.deepEqual(await differences(), [])
+  const [line] = (await report(seller)).items
+  assert.deepEqual([line.gross, line.tax, line.returnedGross, line.returnedTax, line.dueTax, line.dueNet], [1190, 190, 595, 95, 95, 500]) // oxfmt-ignore
+})
+
+test('tax that is booked otherwise than it was pinned is a difference', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const orderId = await sold(seller, 1190)
+  const rows = [
+    { kind: 'tax', cause: 'sandbox:capture:forged', debit: 'tax-owed', credit: 'tax', amount: 1 },
+    { kind: 'tax_refund', cause: 'sandbox:refund:forged', debit: 'tax', credit: 'tax-owed', amount: 2 },
+  ]
+  await assert.rejects(
+    inTransaction(shop.db, async (tx) => {
+      for (const { kind, cause, debit, credit, amount } of rows)
+        await sql`
+          insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+          values (${kind}, ${cause}, ${orderId}, ${`${debit}:${seller.sellerId}`}, ${`${credit}:${seller.sellerId}`}, ${amount}, 'EUR')`.execute(tx) // oxfmt-ignore
+      const found = await trialBalance(tx)
+      assert.deepEqual(
+        found.map(({ what, expectedMinor, foundMinor }) => [what, expectedMinor, foundMinor]).toSorted(),
+        [
+          ['tax_differs', 190, 191],
+          ['tax_returned_differs', 0, 2],
+        ],
+      )
+      throw new Error('undone')
+    }),
+    /undone/,
+  )
+  await assert.rejects(
+    inTransaction(shop.db, async (tx) => {
+      await sql`
+        insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+        values ('tax', 'sandbox:capture:odd', ${orderId}, ${`seller:${seller.sellerId}`}, ${`tax:${seller.sellerId}`}, 1, 'EUR')`.execute(tx) // oxfmt-ignore
+      assert((await trialBalance(tx)).some(({ what }) => what === 'wrong_accounts'))
+      throw new Error('undone')
+    }),
+    /undone/,
+  )
+})
+
+test('an accepted payment of another amount has the tax of that amount', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'exclusive' })
+  const { body } = await seller.order(await seller.product(1000), { country: 'DE' })
+  await shop.confirm(body, 'wrong_amount')
+  await shop.until(body.orderId, ({ status }) => status === 'needs_review')
+  const { acceptPayment } = await import('../../src/payments/review.ts')
+  const { amountMinor } = await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, body.orderId))
+  assert.equal(amountMinor, 1189)
+  assert.equal(await owed(seller), 190)
+  assert.deepEqual(await differences(), [])
+})
+
+test('the report has a line for each country, rate, treatment and currency, as JSON and as CSV, and its sums are the books', async () => {
+  await loadRates(shop, [rateOf('DE', 19), rateOf('FR', 20), ...'AT BE BG CY CZ DK EE ES FI GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' ').map((code) => rateOf(code, 21))]) // oxfmt-ignore
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive', oss: true })
+  for (const [amount, country] of [[1190, 'DE'], [2380, 'DE'], [1200, 'FR'], [5000, 'US']] as const) await sold(seller, amount, country) // oxfmt-ignore
+  const back = await sold(seller, 600, 'FR')
+  await refund(seller, back, 300)
+  const unpaid = await seller.order(await seller.product(1000), { country: 'DE' })
+  assert.equal(unpaid.status, 201)
+  const year = new Date().getUTCFullYear()
+  const { items, from, to } = await report(seller)
+  assert.deepEqual([from, to], [`${year}-01-01`, `${year}-12-31`])
+  const line = (more: object) => ({ currency: 'EUR', returnedGross: 0, returnedTax: 0, ...more })
+  assert.deepEqual(items, [
+    line({ country: 'DE', rate: 19, treatment: 'domestic', orders: 2, gross: 3570, tax: 570, net: 3000, dueNet: 3000, dueTax: 570 }),
+    line({ country: 'FR', rate: 20, treatment: 'oss', orders: 2, gross: 1800, tax: 300, net: 1500, returnedGross: 300, returnedTax: 50, dueNet: 1250, dueTax: 250 }),
+    line({ country: 'US', rate: 0, treatment: 'outside', orders: 1, gross: 5000, tax: 0, net: 5000, dueNet: 5000, dueTax: 0 }),
+  ]) // oxfmt-ignore
+  assert.equal(await owed(seller), 820)
+  const month = `${year}-${String(new Date().getUTCMonth() + 1).padStart(2, '0')}`
+  const quarter = `${year}-Q${Math.floor(new Date().getUTCMonth() / 3) + 1}`
+  for (const period of [month, quarter]) assert.equal((await report(seller, period)).items.length, 3)
+  for (const period of [String(year - 1), `${year - 1}-Q4`, `${year - 1}-12`]) assert.deepEqual((await report(seller, period)).items, []) // oxfmt-ignore
+  const csv = await seller.browser.call('GET', `/api/tax/report?period=${year}`, undefined, { accept: 'text/csv' })
+  assert.match(csv.headers.get('content-type')!, /text\/csv/)
+  assert.deepEqual((csv.body as string).trim().split('\r\n').slice(0, 3), [
+    'period,country,rate,treatment,currency,orders,net,tax,gross,returned_gross,returned_tax,due_net,due_tax',
+    `${year},DE,19,domestic,EUR,2,30.00,5.70,35.70,0.00,0.00,30.00,5.70`,
+    `${year},FR,20,oss,EUR,2,15.00,3.00,18.00,3.00,0.50,12.50,2.50`,
+  ])
+  // another seller sees nothing of it
+  assert.deepEqual((await report(await taxSeller(shop))).items, [])
+  assert.deepEqual(await differences(), [])
+})
+
+test('a period is a year, a quarter or a month of UTC, and nothing else', async () => {
+  const days = (period: string) => Object.values(taxPeriodOf(period)).map((at: Date) => at.toISOString().slice(0, 10))
+  assert.deepEqual(days('2026'), ['2026-01-01', '2027-01-01'])
+  assert.deepEqual(days('2026-Q4'), ['2026-10-01', '2027-01-01'])
+  assert.deepEqual(days('2028-02'), ['2028-02-01', '2028-03-01'])
+  const seller = await taxSeller(shop)
+  for (const period of ['', '2026-13', '2026-0', '2026-Q5', '2026-Q0', '0999', '20260', '2026-10-01', 'Q4-2026'])
+    assertProblem(await seller.browser.call('GET', `/api/tax/report?period=${period}`), 400, 'validation_failed')
+  assertProblem(await seller.browser.call('GET', '/api/tax/report'), 400, 'validation_failed')
+  assertProblem(await shop.call('GET', '/api/tax/report?period=2026'), 401, 'not_signed_in')
+})

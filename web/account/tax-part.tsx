@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks'
+import { useLoad } from '../shop/load.ts'
+import { useAction } from '../ui/action.ts'
+import { countriesIn } from '../ui/countries.ts'
+import { LOCALE } from '../ui/language.ts'
+import { TextField } from '../ui/text-field.tsx'
+import type { Account } from './account.ts'
+import { Do, Part, Refused, Saved } from './part.tsx'
+import { getTax, removeTax, saveTax, type OwnTax, type TaxProfile } from './tax-api.ts'
+
+const COUNTRIES = countriesIn(LOCALE)
+const EMPTY: TaxProfile = { country: '', taxIds: [], oss: false, exempt: false, prices: 'inclusive', category: 'standard' } // oxfmt-ignore
+
+/** Whether and how the seller's orders have tax. */
+export function TaxPart({ account }: { account: Account }) {
+  const { value: tax, put } = useLoad('tax', () => account.asSeller(getTax))
+  return (
+    <Part
+      id="tax"
+      title="Tax"
+      about="With a tax profile, buyers see the tax of each price, and orders keep it. Without one, nothing is said about tax. This service is not the merchant of record and files nothing: you owe the tax. Ask a tax adviser."
+    >
+      {tax && <TaxForm account={account} tax={tax} onChanged={put} />}
+    </Part>
+  )
+}
+
+function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; onChanged: (tax: OwnTax) => void }) {
+  const [typed, setTyped] = useState(() => tax.profile ?? EMPTY)
+  const [ids, setIds] = useState(() => typed.taxIds.join(', '))
+  const [fault, setFault] = useState<string>()
+  const action = useAction()
+  const set = (more: Partial<TaxProfile>) => {
+    setTyped({ ...typed, ...more })
+    setFault(undefined)
+    action.clear()
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const taxIds = ids.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean) // oxfmt-ignore
+    setFault(typed.country ? undefined : 'Please choose your country.')
+    if (!typed.country) return
+    void action.run(async () => {
+      onChanged(await account.asSeller(() => saveTax({ ...typed, taxIds })))
+      return 'Saved. It counts for new orders.'
+    })
+  }
+  const remove = () =>
+    void action.run(async () => {
+      onChanged(await account.asSeller(removeTax))
+      setTyped(EMPTY)
+      setIds('')
+      return 'Removed. Nothing is said about tax.'
+    })
+  return (
+    <form class="stack" noValidate onSubmit={submit}>
+      <div class="field">
+        <label for="tax-country">Where you are established</label>
+        <select
+          id="tax-country"
+          value={typed.country}
+          aria-invalid={fault ? 'true' : undefined}
+          aria-describedby={fault ? 'tax-country-fault' : undefined}
+          onChange={(event) => set({ country: event.currentTarget.value })}
+        >
+          <option value="">Choose a country</option>
+          {Array.from(COUNTRIES, ([code, name]) => (
+            <option key={code} value={code}>
+              {name}
+            </option>
+          ))}
+        </select>
+        {fault && (
+          <p class="fault" id="tax-country-fault" role="alert">
+            {fault}
+          </p>
+        )}
+      </div>
+      <TextField
+        id="tax-ids"
+        label="Your tax ids"
+        hint="Such as DE123456789. Separate several with commas."
+        value={ids}
+        onValue={(value) => {
+          setIds(value)
+          action.clear()
+        }}
+        tries={0}
+        input={{ maxLength: 400, autoComplete: 'off' }}
+      />
+      <div class="field">
+        <label for="tax-prices">Your prices</label>
+        <select
+          id="tax-prices"
+          value={typed.prices}
+          onChange={(event) => set({ prices: event.currentTarget.value as TaxProfile['prices'] })}
+        >
+          <option value="inclusive">contain the tax</option>
+          <option value="exclusive">are without tax, which comes on top</option>
+        </select>
+      </div>
+      <TextField
+        id="tax-category"
+        label="Category of what you sell"
+        hint="“standard”, or another category of rates that the operator has loaded."
+        value={typed.category}
+        onValue={(category) => set({ category })}
+        tries={0}
+        input={{ maxLength: 40, autoComplete: 'off' }}
+      />
+      <Choice checked={typed.oss} onChange={(oss) => set({ oss })}>
+        I use the EU’s one-stop-shop: buyers in the EU pay the rate of their own country.
+      </Choice>
+      <Choice checked={typed.exempt} onChange={(exempt) => set({ exempt })}>
+        I charge no tax, for example as a small business.
+      </Choice>
+      {tax.missingRates.length > 0 && (
+        <p class="small" role="status">
+          Buyers in these countries cannot buy, because the operator has not loaded the rate:{' '}
+          {tax.missingRates.map((code) => COUNTRIES.get(code) ?? code).join(', ')}
+        </p>
+      )}
+      <Refused action={action} />
+      <div class="row">
+        <Do submit busy={action.busy}>
+          Save the tax profile
+        </Do>
+        {tax.profile && (
+          <Do busy={action.busy} onClick={remove}>
+            Remove it
+          </Do>
+        )}
+        <Saved>{action.said}</Saved>
+      </div>
+    </form>
+  )
+}
+
+interface ChoiceProps {
+  checked: boolean
+  onChange: (checked: boolean) => void
+  children: string
+}
+
+const Choice = ({ checked, onChange, children }: ChoiceProps) => (
+  <label class="choice small">
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+    <span>{children}</span>
+  </label>
+)

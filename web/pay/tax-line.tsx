@@ -1,0 +1,57 @@
+import { type ComponentType, h } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { share } from '../../src/kit/money.ts'
+import { getProduct, type OrderStatus, type ProductView } from '../ui/api.ts'
+import { percent } from '../ui/format.ts'
+import { sentence } from '../ui/words.ts'
+import type { TaxPartProps } from './tax-part.tsx'
+import { LOCALE, say, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+/** Countries whose tax has this name in every language. */
+const GST = /AU|IN|NZ|SG/
+
+type PriceTax = ProductView['tax']
+
+/** What is paid for a price before tax, as far as the country is known: the service has the last word. */
+export const withTax = (priceMinor: number, tax: PriceTax): number =>
+  tax?.prices === 'exclusive' ? priceMinor + share(priceMinor, Math.round((tax.rate ?? 0) * 1000), 100_000) : priceMinor
+
+/** The price before tax of an order, as the product names it. */
+export const withoutTax = ({ amount, tax }: OrderStatus, priced: PriceTax): number =>
+  amount - (priced?.prices === 'exclusive' ? (tax?.amount ?? 0) : 0)
+
+interface TaxLineProps {
+  tax: { rate?: number; country?: string } | undefined
+  /** The price to which the tax was added. Absent: the tax is within the price. */
+  before?: string | false
+}
+
+/** Says what tax a total has. Where there is none, it says nothing. */
+export function TaxLine({ tax: { rate, country = '' } = {}, before }: TaxLineProps) {
+  const tax = GST.test(country) ? 'GST' : words.vat
+  const text = before ? `${before} + {rate} {tax} ({country})` : words.includesTax
+  if (!rate) return before && !country ? <p class="small soft">{words.plusTax}</p> : null
+  return <p class="small soft">{say(text, { tax, rate: percent(rate), country })}</p>
+}
+
+/** The buyer's country, where the seller's tax depends on it. The page loads its field only then. */
+export function useTax(product: ProductView, onTax: (tax: PriceTax) => void, kept: string | undefined) {
+  const isAsked = product.tax && product.tax.treatment !== 'exempt'
+  const [Part, setPart] = useState<ComponentType<TaxPartProps>>()
+  const [failed, setFailed] = useState(false)
+  const readerRef: TaxPartProps['readerRef'] = useRef(undefined)
+  useEffect(() => {
+    if (isAsked)
+      import('./tax-part.tsx').then(
+        ({ taxPart }) => setPart(() => taxPart({ h, useState, useEffect, useRef, getProduct, sentence, say, words, locale: LOCALE })), // oxfmt-ignore
+        () => setFailed(true),
+      )
+  }, [isAsked])
+  return {
+    failed,
+    /** Where the buyer is, for the order. Undefined: that is not said yet. */
+    read: () => (isAsked ? readerRef.current?.() : {}),
+    part: Part && <Part product={product} kept={kept} onTax={onTax} readerRef={readerRef} />,
+  }
+}

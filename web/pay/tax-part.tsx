@@ -1,0 +1,117 @@
+/** @jsxRuntime classic */
+/** @jsx page.h */
+import type { ComponentType, h } from 'preact'
+import type { useEffect, useRef, useState } from 'preact/hooks'
+import type { Catalogue } from '../../src/words/catalogues.ts'
+import type { ProductView, Wish } from '../ui/api.ts'
+import { countriesIn } from '../ui/countries.ts'
+import type { say } from '../ui/language.ts'
+
+/** What the page passes in: a script that is loaded later cannot import from the page. */
+export interface TaxTools {
+  h: typeof h
+  useState: typeof useState
+  useEffect: typeof useEffect
+  useRef: typeof useRef
+  getProduct: (id: string, discountCode: undefined, country: string) => Promise<ProductView>
+  sentence: (trouble: unknown) => string
+  say: typeof say
+  words: Catalogue['pay']
+  locale: string
+}
+
+export interface TaxPartProps {
+  product: ProductView
+  /** The country of an order that this browser has kept. */
+  kept: string | undefined
+  /** Shows the tax of a country. */
+  onTax: (tax: ProductView['tax']) => void
+  /** Holds the function that returns where the buyer is; undefined where that is not said yet, and the field has the focus. */
+  readerRef: { current: (() => Pick<Wish, 'country' | 'countryConfirmed'> | undefined) | undefined }
+}
+
+let page: TaxTools
+let names: Map<string, string>
+
+/** Asks for the buyer's country. Only products with tax need it, so the page loads it on demand. */
+export function taxPart(tools: TaxTools): ComponentType<TaxPartProps> {
+  page = tools
+  names = countriesIn(tools.locale)
+  return TaxPart
+}
+
+const nameOf = (code: string): string => names.get(code) ?? code
+
+function TaxPart({
+  product: { id, tax: { buyerCountry, seenCountry } = { prices: 'inclusive' } },
+  kept,
+  onTax,
+  readerRef,
+}: TaxPartProps) {
+  const { say, words } = page
+  const [country, setCountry] = page.useState(kept ?? buyerCountry ?? '')
+  const [fault, setFault] = page.useState<string | undefined>(undefined)
+  /** The country whose tax is on the page. */
+  const shownRef = page.useRef(buyerCountry)
+  /** The country with which a contradiction was shown. */
+  const toldRef = page.useRef('')
+  const place = page.useRef<HTMLSelectElement>(null)
+  page.useEffect(() => show(country), [country])
+  function show(code: string): void {
+    if (!code || shownRef.current === code) return
+    page.getProduct(id, undefined, code).then(
+      ({ tax }) => {
+        // the buyer may have chosen another one meanwhile
+        if (place.current?.value !== code) return
+        shownRef.current = code
+        onTax(tax)
+      },
+      (trouble: unknown) => setFault(page.sentence(trouble)),
+    )
+  }
+  const differs = seenCountry !== undefined && seenCountry !== country
+  const refuse = (why: string | undefined) => {
+    setFault(why)
+    place.current?.focus()
+  }
+  // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
+  readerRef.current = () => {
+    if (!country) return void refuse(words.chooseCountry)
+    if (differs && toldRef.current !== country) {
+      toldRef.current = country
+      return void refuse(say(words.countryDoubt, { seen: nameOf(seenCountry), country: nameOf(country) }))
+    }
+    // no order before its total was on the page
+    if (shownRef.current !== country) return void (show(country), refuse(fault))
+    return { country, ...(differs && { countryConfirmed: true }) }
+  }
+  return (
+    <div class="field">
+      <label for="country">{words.yourCountry}</label>
+      <select
+        id="country"
+        autocomplete="country"
+        ref={place}
+        value={country}
+        aria-invalid={fault ? 'true' : undefined}
+        aria-describedby={fault ? 'country-fault' : undefined}
+        onChange={(event) => {
+          setCountry(event.currentTarget.value)
+          setFault(undefined)
+        }}
+      >
+        {!country && <option value="">{words.chooseCountry}</option>}
+        {Array.from(names, ([code, name]) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {fault && (
+        <p class="fault" id="country-fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
