@@ -9,7 +9,7 @@ import { registerBackup } from './backup/register.ts'
 import { registerBuyers } from './buyers/register.ts'
 import { registerCheckout } from './checkout/register.ts'
 import type { Config } from './config.ts'
-import type { Connection } from './kit/database.ts'
+import { type Connection, connect } from './kit/database.ts'
 import type { EmbeddedPostgres } from './kit/embedded.ts'
 import { healthRoutes } from './kit/health.ts'
 import { closeWithin } from './kit/http.ts'
@@ -55,7 +55,9 @@ export interface AppParts {
 export async function buildApp({ config, log, main, reserved, database, embedded, ownUrl, baseUrl, appUrl }: AppParts) {
   const { db } = main
   const { db: reservedDb } = reserved
-  const { storage, demo } = await prepare(database, config, log)
+  // a start must not fail because a busy machine takes seconds to open a connection
+  const { db: startDb, close: endStart } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  const { storage, demo } = await prepare(startDb, database, config, log)
   const server = await openServer(config, { baseUrl, appUrl }, log)
   const jobs = await startJobs(database, log)
   const { mailers, closeMailers } = await openMailers(config, db)
@@ -83,10 +85,10 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   registerInvoices(server, { db, browsers })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
-  await registerAccounts(server, { db, jobs, mailer, processors, browsers, config, appUrl, log })
-  await registerPayouts(server, { db, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })
+  await registerAccounts(server, { db, startDb, jobs, mailer, processors, browsers, config, appUrl, log })
+  await registerPayouts(server, { db, startDb, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
-  const webhooks = await registerWebhooks(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })
+  const webhooks = await registerWebhooks(server, { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const operators = await registerOperator(server, {
     db,
@@ -99,10 +101,12 @@ export async function buildApp({ config, log, main, reserved, database, embedded
     baseUrl,
     appUrl,
   })
-  const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })
+  const hosts = { baseUrl, appUrl }
+  const { outboxUrl } = await registerPages(server, { db, startDb, processors, config, demo, operators, ...hosts })
   await registerAgents(server, { db, jobs, browsers, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
   const backup = await registerBackup({ db, jobs, storage, embedded, mailer, config, appUrl, log })
+  await endStart()
 
   return {
     server,

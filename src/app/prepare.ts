@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
 import type { Config } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
-import { type Db, connect, sharesServerProcesses } from '../kit/database.ts'
+import { type Db, sharesServerProcesses } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { openInstallation } from '../kit/installation.ts'
 import type { Log } from '../kit/log.ts'
@@ -17,20 +17,19 @@ const SHARED =
   'set pool_mode = session in PgBouncer, or name the server itself.'
 
 /**
- * Migrates the database, opens the storage, and makes the demo's products where the settings ask for a demo. It has a connection of
- * its own, whose statements may take longer than those of requests.
+ * Migrates the database, opens the storage, and makes the demo's products where the settings ask for a demo. The statements of `db` may
+ * take longer than those of requests.
  */
 export async function prepare(
+  db: Db,
   database: pg.PoolConfig,
   config: Config,
   log: Log,
 ): Promise<{ storage: Storage; demo: DemoProduct[] }> {
   if (config.databaseUrl && (await sharesServerProcesses(database))) throw new CannotStart(SHARED)
-  const { db, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)
   const demo = config.demo ? await makeDemo(db, storage, log) : []
-  await close()
   return { storage, demo }
 }
 

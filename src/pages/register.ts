@@ -18,6 +18,8 @@ const DIST = path.join(ROOT, 'dist')
 
 interface PagesParts {
   db: Db
+  /** For what is read at the start, however long it takes. */
+  startDb: Db
   processors: ReadonlyMap<string, Processor>
   config: {
     secrets: readonly string[]
@@ -40,7 +42,7 @@ interface PagesParts {
 /** Registers the pages, the API's documents, and the outbox where there is one. Returns the outbox's address. */
 export async function registerPages(
   server: Server,
-  { db, processors, config, demo, operators, baseUrl, appUrl }: PagesParts,
+  { db, startDb, processors, config, demo, operators, baseUrl, appUrl }: PagesParts,
 ): Promise<{ outboxUrl: string | undefined }> {
   const { smtpUrl, isPublic, idp, signup, statementPrefix } = config
   const outbox = smtpUrl || isPublic ? undefined : openOutbox(config, appUrl)
@@ -59,6 +61,7 @@ export async function registerPages(
     idpLabel: idp?.label,
     signup,
     statementPrefix,
+    hasDemo: (await productViews({ ...views, db: startDb }, demoIds)).length > 0,
     demoProducts: () => productViews(views, demoIds),
     isOperator: operators.isOperator,
     findProduct: (productId, locale, request) => productView(views, productId, { locale, seen: countryOf(request) }),

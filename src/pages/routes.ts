@@ -25,6 +25,7 @@ export interface PagesOptions extends PayOptions {
   signup?: 'open' | 'approval' | 'closed'
   /** The beginning of every statement descriptor. */
   statementPrefix: string
+  hasDemo: boolean
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>
   /** Only for operators the page /operator/ exists. */
@@ -36,7 +37,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const pages = await readPages(options)
   const data = {
     baseUrl: options.baseUrl,
-    mode: { demo: (await options.demoProducts()).length > 0, outbox: options.outbox },
+    mode: { demo: options.hasDemo, outbox: options.outbox },
   }
   const show = pageShower()
   const parts = { options, pages, data, show, languageOf: languageChooser(options.appUrl) }

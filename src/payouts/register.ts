@@ -15,6 +15,8 @@ import { sealPayoutsAgain } from './seal-again.ts'
 
 export interface PayoutsParts {
   db: Db
+  /** For what is written at the start, however long it takes. */
+  startDb: Db
   /** A run reads the whole ledger on a connection of its own. */
   database: pg.PoolConfig
   jobs: Jobs
@@ -38,10 +40,10 @@ export interface PayoutsParts {
 /** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */
 export async function registerPayouts(
   server: Server,
-  { db, database, jobs, mailer, browsers, config, appUrl }: PayoutsParts,
+  { db, startDb, database, jobs, mailer, browsers, config, appUrl }: PayoutsParts,
 ): Promise<void> {
   const seal = payoutSeal(config.secrets)
-  await sealPayoutsAgain(db, seal)
+  await sealPayoutsAgain(startDb, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
   payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
   balanceRoutes(server, { db, browsers, payouts: config.payouts })

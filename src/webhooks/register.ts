@@ -18,6 +18,8 @@ import { type SendOptions, newSender } from './send.ts'
 
 interface WebhooksParts {
   db: Db
+  /** For what is written at the start, however long it takes. */
+  startDb: Db
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
@@ -31,9 +33,9 @@ interface WebhooksParts {
 
 /** Registers the routes of endpoints and events, and starts to send what is due. */
 export async function registerWebhooks(server: Server, parts: WebhooksParts) {
-  const { db, jobs, mailer, browsers, config, baseUrl, appUrl, log } = parts
+  const { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log } = parts
   const seal = textSeal(config.secrets, 'webhook secrets')
-  await sealAgain(db, seal)
+  await sealAgain(startDb, seal)
   const reach = config.webhookReach
   const urls = { baseUrl, appUrl }
   const shared = { db, jobs, browsers, seal, reach, urls, addressLimit: config.limits.endpoint_address }

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { examine } from '../../scripts/doctor/examine.ts'
 import { patienceOf } from '../../scripts/doctor/finding.ts'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
 import { connect } from '../../src/kit/database.ts'
 import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
 import { openInstallation } from '../../src/kit/installation.ts'
@@ -64,6 +66,24 @@ async function ranOnce(t: Ends, dataDir: string, env: Record<string, string>): P
   child.kill('SIGTERM')
   await ended
 }
+
+test('a start uses none of the connections for requests, which give up when a busy machine takes seconds', async (t) => {
+  const database = { connectionString: await newDatabase(t) }
+  const refused = connect({ connectionString: 'postgres://127.0.0.1:1/none' }, { connections: 1, onError: () => {} })
+  t.after(() => refused.close())
+  const settings = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database.connectionString, SECRET, DEMO: '0' }
+  const [baseUrl, appUrl] = ['http://shop.test', 'http://shop.test']
+  const parts = {
+    config: readConfig(settings),
+    log: newLog('silent'),
+    database,
+    ownUrl: () => baseUrl,
+    baseUrl,
+    appUrl,
+  }
+  const app = await buildApp({ ...parts, main: refused, reserved: refused })
+  await app.close(0)
+})
 
 test('a DATA_DIR that cannot be written', async (t) => {
   const file = path.join(await temporaryFolder(t), 'a-file')
