@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { Deployment } from 'kubernetes-models/apps/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
 import { startTestShop } from '../support/shop.ts'
 
@@ -97,6 +100,16 @@ test('the Kubernetes example has two instances without rights, that are replaced
   const mounted = till.volumeMounts.map(({ name }: { name: string }) => name)
   assert.deepEqual(mounted, pod.volumes.map(({ name }: { name: string }) => name)) // oxfmt-ignore
   assert.equal(pod.enableServiceLinks, false)
+})
+
+test('each object of the Kubernetes example fits the schema that Kubernetes publishes for it', () => {
+  const objects = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one) => one.toJS())
+  const check = (object: any) => new { Deployment, Service, PodDisruptionBudget }[object.kind as 'Service'](object).validate() // oxfmt-ignore
+  assert.equal(objects.length, 3)
+  for (const object of objects) check(object)
+  const [wrong] = structuredClone(objects)
+  wrong.spec.template.spec.containers[0].readinessProbe.periodSeconds = '3'
+  assert.throws(() => check(wrong), /readinessProbe\/periodSeconds must be integer/)
 })
 
 test('the systemd unit starts the service itself, leaves it the time to end, and takes its rights away', () => {
