@@ -112,7 +112,7 @@ export const fr: Catalogue = {
     chooseCountry: 'Choisissez votre pays',
     vat: 'TVA',
     includesTax: 'dont {rate} de {tax} ({country})',
-    plusTax: 'taxes en sus',
+    plusTax: 'hors taxes',
     countryDoubt: 'Connexion depuis : {seen}. {country} est exact ? Appuyez encore.',
     howToPay: 'Comment souhaitez-vous payer ?',
     method: 'Moyen de paiement',

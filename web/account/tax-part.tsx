@@ -54,6 +54,47 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
     })
   return (
     <form class="stack" noValidate onSubmit={submit}>
+      <Fields typed={typed} set={set} ids={ids} setIds={setIds} fault={fault} />
+      {tax.missingRates.length > 0 && (
+        <p class="small">
+          Buyers in these countries cannot buy, because the operator has not loaded the rate:{' '}
+          {tax.missingRates.map((code) => COUNTRIES.get(code) ?? code).join(', ')}
+        </p>
+      )}
+      <Refused action={action} />
+      <div class="row">
+        <Do submit busy={action.busy}>
+          Save the tax profile
+        </Do>
+        {tax.profile && (
+          <Do busy={action.busy} onClick={remove}>
+            Remove it
+          </Do>
+        )}
+        <Saved>{action.said}</Saved>
+      </div>
+    </form>
+  )
+}
+
+interface FieldsProps {
+  typed: TaxProfile
+  set: (more: Partial<TaxProfile>) => void
+  ids: string
+  setIds: (ids: string) => void
+  fault: string | undefined
+}
+
+const Fields = (props: FieldsProps) => (
+  <>
+    <Who {...props} />
+    <How {...props} />
+  </>
+)
+
+function Who({ typed, set, ids, setIds, fault }: FieldsProps) {
+  return (
+    <>
       <div class="field">
         <label for="tax-country">Where you are established</label>
         <select
@@ -83,11 +124,18 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
         value={ids}
         onValue={(value) => {
           setIds(value)
-          action.clear()
+          set({})
         }}
         tries={0}
         input={{ maxLength: 400, autoComplete: 'off' }}
       />
+    </>
+  )
+}
+
+function How({ typed, set }: FieldsProps) {
+  return (
+    <>
       <div class="field">
         <label for="tax-prices">Your prices</label>
         <select
@@ -114,25 +162,7 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
       <Choice checked={typed.exempt} onChange={(exempt) => set({ exempt })}>
         I charge no tax, for example as a small business.
       </Choice>
-      {tax.missingRates.length > 0 && (
-        <p class="small" role="status">
-          Buyers in these countries cannot buy, because the operator has not loaded the rate:{' '}
-          {tax.missingRates.map((code) => COUNTRIES.get(code) ?? code).join(', ')}
-        </p>
-      )}
-      <Refused action={action} />
-      <div class="row">
-        <Do submit busy={action.busy}>
-          Save the tax profile
-        </Do>
-        {tax.profile && (
-          <Do busy={action.busy} onClick={remove}>
-            Remove it
-          </Do>
-        )}
-        <Saved>{action.said}</Saved>
-      </div>
-    </form>
+    </>
   )
 }
 

@@ -28,11 +28,13 @@ interface TaxLineProps {
 }
 
 /** Says what tax a total has. Where there is none, it says nothing. */
-export function TaxLine({ tax: { rate, country = '' } = {}, before }: TaxLineProps) {
-  const tax = GST.test(country) ? 'GST' : words.vat
+export function TaxLine({ tax, before }: TaxLineProps) {
+  const country = tax?.country ?? ''
   const text = before ? `${before} + {rate} {tax} ({country})` : words.includesTax
-  if (!rate) return before && !country ? <p class="small soft">{words.plusTax}</p> : null
-  return <p class="small soft">{say(text, { tax, rate: percent(rate), country })}</p>
+  const said = tax?.rate
+    ? say(text, { tax: GST.test(country) ? 'GST' : words.vat, rate: percent(tax.rate), country })
+    : before && !country && words.plusTax
+  return said ? <p class="small soft">{said}</p> : null
 }
 
 /** The buyer's country, where the seller's tax depends on it. The page loads its field only then. */

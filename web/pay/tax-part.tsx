@@ -42,12 +42,8 @@ export function taxPart(tools: TaxTools): ComponentType<TaxPartProps> {
 
 const nameOf = (code: string): string => names.get(code) ?? code
 
-function TaxPart({
-  product: { id, tax: { buyerCountry, seenCountry } = { prices: 'inclusive' } },
-  kept,
-  onTax,
-  readerRef,
-}: TaxPartProps) {
+function TaxPart({ product: { id, tax }, kept, onTax, readerRef }: TaxPartProps) {
+  const { buyerCountry, seenCountry } = tax!
   const { say, words } = page
   const [country, setCountry] = page.useState(kept ?? buyerCountry ?? '')
   const [fault, setFault] = page.useState<string | undefined>(undefined)
@@ -60,11 +56,11 @@ function TaxPart({
   function show(code: string): void {
     if (!code || shownRef.current === code) return
     page.getProduct(id, undefined, code).then(
-      ({ tax }) => {
+      ({ tax: found }) => {
         // the buyer may have chosen another one meanwhile
         if (place.current?.value !== code) return
         shownRef.current = code
-        onTax(tax)
+        onTax(found)
       },
       (trouble: unknown) => setFault(page.sentence(trouble)),
     )
@@ -74,7 +70,7 @@ function TaxPart({
     setFault(why)
     place.current?.focus()
   }
-  // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
+  // A press on the button can come before an effect runs.
   readerRef.current = () => {
     if (!country) return void refuse(words.chooseCountry)
     if (differs && toldRef.current !== country) {
