@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import type { Page } from '@playwright/test'
+import { de } from '../../src/words/de.ts'
+import { newEmail, payButton, payWith } from './buyer.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+// A seller says how tax is charged, buyers see it before they pay, and the seller reads the report. The operator has loaded the rates.
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const PICTURES = process.env.TAX_PICTURES
+
+test.beforeAll(() => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['scripts/operator.ts', 'tax-rates', 'load', 'deploy/tax-rates.csv'],
+    { cwd: ROOT, env: { PATH: process.env.PATH, DATA_DIR: process.env.SERVICE_DATA_DIR }, encoding: 'utf8' },
+  )
+  expect(stderr).toBe('')
+  expect(status).toBe(0)
+})
+
+async function newProduct(page: Page): Promise<string> {
+  const origin = new URL(page.url()).origin
+  const call = async (method: string, path: string, data: unknown, type = 'application/json') => {
+    const response = await page.request.fetch(`/api/products${path}`, { method, data, headers: { origin, 'content-type': type } }) // oxfmt-ignore
+    expect(response.ok(), await response.text()).toBe(true)
+    return (await response.json()) as { id: string }
+  }
+  const { id } = await call('POST', '', { name: 'Letters from the sea', amount: 1000, currency: 'EUR' })
+  await call('POST', `/${id}/files?name=letters.pdf`, Buffer.from('letters'), 'application/octet-stream')
+  await call('PATCH', `/${id}`, { status: 'active' })
+  return id
+}
+
+async function saveProfile(page: Page, prices: string): Promise<void> {
+  await page.goto('/account/#tax')
+  await page.getByLabel('Where you are established').selectOption('DE')
+  await page.getByLabel('Your tax ids').fill('DE123456789')
+  await page.getByLabel('Your prices').selectOption(prices)
+  await page.getByLabel(/one-stop-shop/).check()
+  await page.getByRole('button', { name: 'Save the tax profile' }).click()
+  await expect(page.getByText('Saved. It counts for new orders.')).toBeVisible()
+}
+
+const picture = async (page: Page, name: string) => {
+  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+}
+
+for (const [name, size] of Object.entries(SIZES))
+  test(`a buyer sees the total with the tax of the chosen country before paying, and the seller reads it: ${name}`, async ({ page, browser }) => {
+    await signUp(page)
+    const productId = await newProduct(page)
+    await saveProfile(page, 'exclusive')
+    await expectAccessible(page, 'account')
+    await picture(page, `account-${name}`)
+
+    const context = await browser.newContext({ ...size, locale: 'de-DE', baseURL: new URL(page.url()).origin })
+    const buyer = await context.newPage()
+    await buyer.goto(`/pay/?product=${productId}`)
+    await expect(buyer.getByLabel(de.pay.yourCountry)).toHaveValue('DE')
+    await expect(buyer.locator('.summary')).toContainText('11,90')
+    await expect(buyer.locator('.summary')).toContainText(/10,00.€ \+ 19.% MwSt\. \(DE\)/)
+    await picture(buyer, `pay-de-${name}`)
+    await buyer.getByLabel(de.pay.yourCountry).selectOption('FR')
+    await expect(buyer.locator('.summary')).toContainText('12,00')
+    await expectFits(buyer, 'pay')
+    await expectAccessible(buyer, 'pay')
+    await buyer.getByLabel(de.ui.email).fill(newEmail())
+    await buyer.getByRole('button', { name: de.pay.toPayment }).click()
+    await expect(buyer.locator('.pay-bar button')).toContainText('12,00')
+    await expect(buyer.locator('.lines')).toContainText(/20.% MwSt\. \(FR\)/)
+    await picture(buyer, `paying-${name}`)
+    await buyer.locator('.pay-bar button').click()
+    await expect(buyer.getByRole('link', { name: new RegExp(`^${de.ui.download} `) })).toBeVisible({ timeout: 20_000 })
+    await context.close()
+
+    await page.setViewportSize(size.viewport)
+    await page.goto('/shop/#/money')
+    const line = page.getByRole('row', { name: /France/ })
+    await expect(line).toContainText('€2.00')
+    await expect(page.getByText('This service is not the merchant of record and files nothing')).toBeVisible()
+    await expectAccessible(page, 'money')
+    await picture(page, `money-${name}`)
+  }) // oxfmt-ignore
+
+test('without a known country none is assumed, the button asks for it, and inclusive prices stay', async ({ page, browser }) => {
+  await signUp(page)
+  const productId = await newProduct(page)
+  await saveProfile(page, 'inclusive')
+  const context = await browser.newContext({ locale: 'en', baseURL: new URL(page.url()).origin })
+  const buyer = await context.newPage()
+  await buyer.goto(`/pay/?product=${productId}`)
+  await buyer.getByLabel('E-mail').fill(newEmail())
+  await expect(buyer.getByLabel('Your country')).toHaveValue('')
+  await buyer.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(buyer.getByLabel('Your country')).toBeFocused()
+  await expect(buyer.getByLabel('Your country')).toHaveAccessibleDescription('Please choose your country')
+  await buyer.getByLabel('Your country').selectOption('DE')
+  await expect(buyer.locator('.summary')).toContainText('includes 19% VAT (DE)')
+  await buyer.getByLabel('Your country').selectOption('US')
+  await expect(buyer.locator('.summary')).not.toContainText('VAT')
+  await buyer.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(buyer)).toHaveText('Pay €10.00')
+  await payWith(buyer)
+  await expect(buyer.getByRole('link', { name: /^Download / })).toBeVisible({ timeout: 20_000 })
+  await context.close()
+}) // oxfmt-ignore
