@@ -83,7 +83,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
-  registerInvoices(server, { db, browsers })
+  await registerInvoices(server, { db, jobs, browsers, config, urls })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   await registerAccounts(server, { db, startDb, jobs, mailer, processors, browsers, config, appUrl, log })
   await registerPayouts(server, { db, startDb, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })

@@ -120,6 +120,12 @@ export function readConfig(env: Environment = process.env): Config {
     ),
     trustProxy: checked('TRUST_PROXY', false, trustedProxy, 'none, at most 5 proxies, or their addresses'),
     countryHeader: checked('COUNTRY_HEADER', undefined, headerName, 'the name of a header, such as cf-ipcountry'),
+    viesUrl: checked(
+      'VIES_URL',
+      undefined,
+      viesAddress,
+      'https://ec.europa.eu/taxation_customs/vies/rest-api, or another https address',
+    ),
     metricsToken: checked(
       'METRICS_TOKEN',
       undefined,
@@ -167,6 +173,14 @@ export function readRestoreConfig(env: Environment = process.env) {
   const config = { dataDir, secrets, backup, databaseUrl, ...readStorage(reader, dataDir) }
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
   return config
+}
+
+/** Plain http is for tests on this machine. */
+function viesAddress(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || url.search || url.hash || url.username) return undefined
+  const isHere = url.protocol === 'http:' && /^(?:127\.0\.0\.1|localhost)$/.test(url.hostname)
+  return url.protocol === 'https:' || isHere ? value : undefined
 }
 
 /** A cookie reaches both hosts only if both are its domain or below it. */

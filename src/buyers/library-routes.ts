@@ -10,6 +10,7 @@ import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
+import { ListedInvoice, invoiceLinks, type InvoiceUrl } from '../orders/invoice-links.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { WithdrawnFiles, withdrawnFilesOf } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
@@ -40,6 +41,7 @@ export const LibraryItem = Type.Object({
   paidAt: Time,
   downloads: Type.Array(Download, { description: 'Empty when the money went back, or while a dispute is open.' }),
   withdrawnFiles: WithdrawnFiles,
+  invoices: Type.Optional(Type.Array(ListedInvoice)),
 })
 export type LibraryItem = Type.Static<typeof LibraryItem>
 export const Library = Type.Object({
@@ -53,6 +55,7 @@ interface LibraryUrls {
   baseUrl: string
   orderUrl: (orderId: string) => string
   downloadUrl: DownloadUrl
+  invoiceUrl: InvoiceUrl
 }
 
 export interface LibraryParts extends LibraryUrls {
@@ -197,7 +200,7 @@ async function libraryOf(
   return { email, ...pageOf(rows, limit, (row) => itemOf(row, urls)) }
 }
 
-const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl }: LibraryUrls): LibraryItem => ({
+const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl, invoiceUrl }: LibraryUrls): LibraryItem => ({
   orderId: row.id,
   orderUrl: orderUrl(row.id),
   status: row.state,
@@ -212,6 +215,7 @@ const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl }: LibraryUrls): L
   createdAt: row.createdAt.toISOString(),
   paidAt: row.paidAt.toISOString(),
   downloads: freshLinks(row.id, row.files, downloadUrl),
+  ...invoiceLinks(row.invoices, invoiceUrl),
   ...withdrawnFilesOf(row.withdrawn),
 })
 

@@ -22,7 +22,7 @@ interface BuyersParts {
   mailer: Mailer
   codeMailer: Mailer
   config: { secrets: readonly string[]; limits: CodeLimits & FreeMailLimits & WithdrawalLimits }
-  urls: Pick<OrderUrls, 'orderUrl' | 'downloadUrl'>
+  urls: Pick<OrderUrls, 'orderUrl' | 'downloadUrl' | 'invoiceUrl'>
   baseUrl: string
   appUrl: string
 }
@@ -32,12 +32,12 @@ export async function registerBuyers(
   server: Server,
   { db, jobs, mailer, codeMailer, config: { secrets, limits }, urls, baseUrl, appUrl }: BuyersParts,
 ): Promise<void> {
-  const { orderUrl, downloadUrl } = urls
+  const { orderUrl, downloadUrl, invoiceUrl } = urls
   emailChangeRoutes(server, { db, jobs, secrets, limits })
   const sendCode = mailboxCodeSender(db, jobs, secrets, limits)
   const byCode = { db, secrets, limits, sendCode, baseUrl, orderUrl }
   chargeRoutes(server, byCode)
-  libraryRoutes(server, { ...byCode, downloadUrl, signer: newSigner(secrets, 'library') })
+  libraryRoutes(server, { ...byCode, downloadUrl, invoiceUrl, signer: newSigner(secrets, 'library') })
 
   await registerWithdrawals(server, { db, jobs, mailer, limits, appUrl })
   await sendMailboxMails(jobs, { db, mailer: codeMailer, secrets, appUrl })

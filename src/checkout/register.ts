@@ -27,8 +27,9 @@ interface CheckoutParts {
     payouts: { by: string }
     countryHeader: string | undefined
     trustProxy: TrustedProxy
+    viesUrl: string | undefined
   }
-  urls: Pick<OrderUrls, 'downloadUrl' | 'payUrl'>
+  urls: Pick<OrderUrls, 'downloadUrl' | 'invoiceUrl' | 'payUrl'>
   baseUrl: string
 }
 
@@ -58,6 +59,7 @@ export function registerCheckout(
     statusTokens: statusTokens(secrets),
     limits,
     countryOf: countryFinder(config.countryHeader, config.trustProxy),
+    asksVies: config.viesUrl !== undefined,
     baseUrl,
     rule: settings,
     passes: orderPasses(secrets),

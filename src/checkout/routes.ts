@@ -20,6 +20,7 @@ import { refuseUnknownCountry } from '../taxes/profile-routes.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
+import { invoiceDetailsRoute } from './invoice-details-route.ts'
 import { receiptRoute } from './receipt-route.ts'
 import { ProductParams, ProductQuery, ProductView } from './product-schema.ts'
 import { Checkout, CheckoutHeaders, Created, OrderStatus, StatusParams, StatusQuery } from './schema.ts'
@@ -42,6 +43,7 @@ export interface CheckoutParts {
   baseUrl: string
   rule: AccountRule
   limits: CheckoutLimits
+  asksVies: boolean
 }
 
 interface CheckoutRouteParts extends CheckoutParts {
@@ -68,6 +70,7 @@ export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): vo
   payOrderRoute(server, parts)
   getOrderStatusRoute(server, parts)
   receiptRoute(server, parts)
+  invoiceDetailsRoute(server, parts)
 }
 
 /** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */

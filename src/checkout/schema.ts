@@ -4,6 +4,7 @@ import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { GivenConsent } from '../orders/consents/consents.ts'
 import { Download } from '../orders/links.ts'
+import { ListedInvoice } from '../orders/invoice-links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
@@ -229,6 +230,12 @@ export const OrderStatus = Type.Object({
   discountAmount: Type.Optional(Amount),
   tax: Type.Optional(OrderTaxView),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
+  invoices: Type.Optional(
+    Type.Array(ListedInvoice, { description: 'Present when the seller issues invoices: also the credit notes.' }),
+  ),
+  invoiceDetailsUntil: Type.Optional(
+    Type.String({ description: 'Until then the buyer can add a company, address and tax id to the invoice.' }),
+  ),
   successUrl: Type.Optional(Type.String({ description: 'Where to go on after the payment.' })),
   cancelUrl: Type.Optional(Type.String({ description: 'Where to go back to.' })),
 })

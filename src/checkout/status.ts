@@ -1,6 +1,7 @@
 import type { OrderView } from '../orders/find.ts'
 import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { orderTaxView } from '../orders/new-order.ts'
+import { detailsUntil, invoiceLinks, type InvoiceUrl } from '../orders/invoice-links.ts'
 import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
@@ -13,6 +14,7 @@ export interface Links {
   /** The hosted page of one order. Only browsers see what stands behind the "#". */
   payUrl(productId: string, orderId: string, token: string): string
   downloadUrl: DownloadUrl
+  invoiceUrl: InvoiceUrl
   baseUrl: string
 }
 
@@ -71,11 +73,18 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
     ...(order.chargedBackMinor > 0 && { chargedBackAmount: order.chargedBackMinor }),
     ...(order.receiptBounced && { receiptBounced: true }),
     ...(order.receiptHeld && { receiptHeld: true }),
+    ...invoiceLinks(order.invoices, links.invoiceUrl),
+    ...untilOf(order),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },
       ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),
     ],
   }
+}
+
+function untilOf({ invoices, paidAt }: OrderView): Pick<OrderStatus, 'invoiceDetailsUntil'> {
+  if (!invoices || !paidAt || detailsUntil(paidAt).getTime() < Date.now()) return {}
+  return { invoiceDetailsUntil: detailsUntil(paidAt).toISOString() }
 }
 
 /** The pause before the next poll grows with the order's age. Null: nothing will change by itself. */

@@ -45,6 +45,8 @@ export interface Config extends BackupConfig, PayoutsConfig, ProcessorsConfig, R
   readonly trustProxy: TrustedProxy
   /** The header, in small letters, in which our proxy names the visitor's country. Undefined: no proxy does. */
   readonly countryHeader: string | undefined
+  /** The REST interface of VIES, the EU's register of VAT numbers. Undefined: it is not asked. */
+  readonly viesUrl: string | undefined
   /** The token with which a scraper reads /metrics. Undefined: only this machine reads them, and no client if `isPublic`. */
   readonly metricsToken: string | undefined
   /** The service still answers requests for this long after SIGTERM, so that a proxy notices the end first. */

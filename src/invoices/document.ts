@@ -70,3 +70,11 @@ export interface Invoice {
   data: InvoiceData
   refersTo: { number: string; issuedAt: Date } | null
 }
+
+/** The XML for machines that is attached. */
+export interface Attachment {
+  name: string
+  xml: string
+  /** What PDF readers learn of it (XMP). */
+  metadata: string
+}

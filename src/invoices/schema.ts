@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
-import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { NextCursor, PageQuery } from '../kit/schema.ts'
+import { listedFields } from '../orders/invoice-links.ts'
 
 const Country = Type.String({
   pattern: '^[A-Za-z]{2}$',
@@ -47,19 +48,6 @@ export type InvoiceDetails = Type.Static<typeof InvoiceDetails>
 
 export const TAX_ID_STATES = ['valid', 'invalid', 'unavailable', 'unchecked'] as const
 
-/** A document, as a list shows it. */
-export const listedFields = {
-  invoiceId: Type.String(),
-  number: Type.String(),
-  kind: Type.Enum(['invoice', 'credit_note', 'correction']),
-  amount: Amount,
-  currency: Currency,
-  issuedAt: Time,
-  url: Type.String({ description: 'The PDF. Whoever has this address can read it.' }),
-}
-export const ListedInvoice = Type.Object(listedFields)
-export type ListedInvoice = Type.Static<typeof ListedInvoice>
-
 export const Invoice = Type.Object({
   ...listedFields,
   orderId: Type.String(),
@@ -94,5 +82,4 @@ export const InvoicesQuery = Type.Object({
   format: Type.Optional(Type.Literal('csv', { description: 'Like `Accept: text/csv`, for links.' })),
 })
 export const InvoiceParams = Type.Object({ invoiceId: Type.String({ pattern: idPattern('inv') }) })
-export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 export const InvoiceToken = Type.Object({ token: Type.String({ pattern: '^[\\w-]{43}$' }) })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage, genericPlanArray } from '../kit/database.ts'
+import { type OrderInvoice, invoicesOfOrder } from './invoice-links.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import type { Brand } from '../sellers/brand.ts'
@@ -62,6 +63,8 @@ export interface OrderView {
   /** The files that the product had when the order was made, and those added since. */
   files: OrderFile[]
   withdrawn: WithdrawnFile[] | null
+  /** Null: the seller has issued none. */
+  invoices: OrderInvoice[] | null
 }
 
 export type FindOrder = (id: string) => Promise<OrderView | undefined>
@@ -88,7 +91,7 @@ export function orderFinder(db: Db): FindOrder {
             select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
             from files f where ${isFileOfOrder} and (not known.some_withdrawn or ${isBoughtFile})) files)
           else '[]' end as files,
-        case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
+        case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn, ${invoicesOfOrder} as invoices
       from orders o join sellers s on s.id = o.seller_id,
         -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
         lateral (select ${isFullRefundPending} as going_back,

@@ -6,6 +6,8 @@ import { MAIL_TRIES, type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { consentsOfOrder } from './consents/consents.ts'
 import { isBoughtFile } from './bought-files.ts'
+import { type InvoiceUrl, invoicesOfOrder } from './invoice-links.ts'
+import { papersOf } from './mails/papers.ts'
 import { isFullRefundPending } from './returned-money.ts'
 import { BUYER_MAILS, buyerMail } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
@@ -21,6 +23,7 @@ export interface MailUrls {
   appUrl: string
   /** The page of an order, for the buyer with this address. */
   receiptUrl: (orderId: string, email: string, locale?: Locale) => string
+  invoiceUrl: InvoiceUrl
   pictureUrl: (imageId: string) => string
   logoUrl: (logoId: string) => string
 }
@@ -72,7 +75,7 @@ function mailOrderReader(
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
           coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
           o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-          o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+          o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
           bought.names as "fileNames", bought.count as "fileCount",
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
           f.name as "fileName", w.reason as "withdrawnReason"
@@ -102,7 +105,7 @@ function mailOrderReader(
 async function mailFor(
   data: MailData,
   order: MailOrder,
-  { appUrl, receiptUrl, pictureUrl, logoUrl }: MailUrls,
+  { appUrl, receiptUrl, invoiceUrl, pictureUrl, logoUrl }: MailUrls,
 ): Promise<Mail> {
   const { kind } = data
   if (!isForBuyer(kind)) {
@@ -140,6 +143,7 @@ async function mailFor(
     ...picture,
     facts: namesSeller ? [...facts, [mail.seller, shown.seller], [mail.questionsTo, support]] : facts,
     button: { label, url },
+    papers: papersOf(kind, order, reading, invoiceUrl),
     language: layoutIn(reading),
     // a buyer who has paid for something has a contract
     ...(order.paidAt &&

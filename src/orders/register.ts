@@ -22,7 +22,7 @@ interface OrdersParts {
   mailer: Mailer
   browsers: Browsers
   config: { secrets: readonly string[] }
-  urls: Pick<OrderUrls, 'receiptUrl'>
+  urls: Pick<OrderUrls, 'receiptUrl' | 'invoiceUrl'>
   baseUrl: string
   appUrl: string
 }
@@ -41,6 +41,7 @@ export async function registerOrders(
     mailer,
     appUrl,
     receiptUrl: urls.receiptUrl,
+    invoiceUrl: urls.invoiceUrl,
     pictureUrl,
     logoUrl: (id) => logoUrl(baseUrl, id),
   })

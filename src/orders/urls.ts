@@ -1,3 +1,4 @@
+import { type InvoiceUrl, invoiceSigner } from './invoice-links.ts'
 import { downloadSigner, downloadToken } from './downloads.ts'
 import type { DownloadUrl } from './links.ts'
 import { statusTokens } from './status-tokens.ts'
@@ -10,6 +11,7 @@ export interface OrderUrls {
   /** The same page for the buyer with this address. */
   receiptUrl: (orderId: string, email: string, locale?: Locale) => string
   downloadUrl: DownloadUrl
+  invoiceUrl: InvoiceUrl
   /** The hosted page, with one order that is there already. */
   payUrl: (productId: string, orderId: string, token: string) => string
 }
@@ -20,6 +22,7 @@ export const inLocale = (locale: Locale = 'en'): string => (locale === 'en' ? ''
 export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: string): OrderUrls {
   const signer = downloadSigner(secrets)
   const tokens = statusTokens(secrets)
+  const invoices = invoiceSigner(secrets)
   const orderUrl = (orderId: string, locale?: Locale) => `${appUrl}/order/?order=${orderId}${inLocale(locale)}`
   return {
     orderUrl,
@@ -27,6 +30,7 @@ export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: s
     receiptUrl: (orderId, email, locale) => `${orderUrl(orderId, locale)}#t=${tokens.tokenFor(orderId, email)}`,
     downloadUrl: (orderId, fileId, expiresAt) =>
       `${baseUrl}/api/downloads/${downloadToken(signer, orderId, fileId, expiresAt)}`,
+    invoiceUrl: (id) => `${baseUrl}/api/invoices/${id}/document.pdf?token=${invoices.sign(id)}`,
     payUrl: (productId, orderId, token) => `${appUrl}/pay/?product=${productId}&order=${orderId}#p=${token}`,
   }
 }

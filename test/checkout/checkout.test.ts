@@ -615,13 +615,20 @@ for (const begun of ['when it starts', 'with the order'] as const)
         ...(begun === 'with the order' && { firstAttempts: attemptsOf(processor.name) }),
       }),
       findOrder: orderFinder(shop.db),
-      links: { baseUrl: '', statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
+      links: {
+        baseUrl: '',
+        statusUrl: (id) => id,
+        downloadUrl: (id) => id,
+        invoiceUrl: (id) => id,
+        payUrl: (id) => id,
+      },
       passes: { tokenFor: () => '', passOf: () => undefined },
       statusTokens: { tokenFor: () => '', isGood: () => false },
       countryOf: () => undefined,
       baseUrl: 'http://shop.test',
       rule: { statementPrefix: 'TILL' },
       limits: {},
+      asksVies: false,
     })
     const email = buyer()
     const payload = { productId: await shop.product(), email }

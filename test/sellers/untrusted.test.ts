@@ -111,6 +111,7 @@ test('no mail to a buyer has a stranger’s words in its subject or its title, i
     brand: { logoId: 'logo_1', accent: '#ff0000' },
     fileName: `${MESSAGE}.exe`,
     withdrawnReason: 'It holds a virus.',
+    invoices: null,
     notReceived: false,
   }
   for (const reading of await Promise.all(LOCALES.map(readingOf)))

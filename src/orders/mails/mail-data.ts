@@ -1,6 +1,7 @@
 import { shortNumber } from '../../kit/order-number.ts'
 import { unlinked } from '../../kit/mail-layout.ts'
 import type { StoredConsent } from '../consents/consents.ts'
+import type { OrderInvoice } from '../invoice-links.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Brand } from '../../sellers/brand.ts'
 
@@ -95,6 +96,7 @@ export interface MailOrder {
   /** What the buyer agreed to before the order. */
   consents: StoredConsent[] | null
   brand: Brand
+  invoices: OrderInvoice[] | null
   /** The recalled file, and the reason. */
   fileName: string | null
   withdrawnReason: string | null

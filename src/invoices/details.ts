@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { DETAILS_DAYS } from '../orders/invoice-links.ts'
+import { viesCountry } from '../tax-ids/check.ts'
+import type { Address, BuyerDetails } from './document.ts'
+import { issueCorrection } from './issue.ts'
+import { cleanAddress, cleanTaxId, filledText } from './party.ts'
+
+/** More corrections of one order are play, and each takes a number of the seller's. */
+const MOST_CORRECTIONS = 5
+
+export interface GivenDetails extends Address {
+  name: string
+  taxId?: string | undefined
+}
+
+/**
+ * Issues a corrected invoice with what the buyer has added: it refers to the invoice and takes its place, which Article 219 of the VAT
+ * Directive treats as an invoice. The same details again change nothing. Refuses `validation_failed`, `country_unknown`,
+ * `tax_id_invalid`, `invoice_not_found`, `invoice_details_over` and `too_many_corrections`.
+ */
+export function addInvoiceDetails(
+  db: Db,
+  orderId: string,
+  given: GivenDetails,
+  { asksVies }: { asksVies: boolean },
+): Promise<void> {
+  const details = cleanDetails(given)
+  return inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ inTime: boolean }>`
+      select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime" from orders where id = ${orderId} for update`.execute(
+      tx,
+    )
+    // a statement of its own, after the lock
+    const { corrections, last, hasInvoice } = await correctionsOf(tx, orderId)
+    if (!hasInvoice) throw new Refusal('invoice_not_found', 'This order has no invoice. The seller issues none here.')
+    if (last !== null && isSame(last, details)) return
+    if (!rows[0]?.inTime)
+      throw new Refusal('invoice_details_over', `Details can be added for ${DETAILS_DAYS} days after the payment. Please write to the seller.`) // oxfmt-ignore
+    if (corrections >= MOST_CORRECTIONS)
+      throw new Refusal('too_many_corrections', 'This invoice was corrected several times. Please write to the seller.')
+    const invoiceId = await issueCorrection(tx, orderId, details, `details:${corrections + 1}`)
+    if (invoiceId && details.taxId) await noteTaxId(tx, invoiceId, details.taxId, asksVies)
+  })
+}
+
+function cleanDetails({ name, taxId, ...address }: GivenDetails): BuyerDetails {
+  const id = taxId?.trim()
+  return {
+    name: filledText('name', name),
+    ...cleanAddress(address),
+    taxId: id ? cleanTaxId({ country: address.country, id }) : null,
+  }
+}
+
+async function correctionsOf(tx: Tx, orderId: string) {
+  const { rows } = await sql<{ corrections: number; last: BuyerDetails | null; hasInvoice: boolean }>`
+    select count(*) filter (where kind = 'correction')::int as corrections,
+      coalesce(bool_or(reason = 'sale'), false) as "hasInvoice",
+      (array_agg(data->'buyer'->'details' order by year desc, sequence desc) filter (where kind = 'correction'))[1] as last
+    from invoices where order_id = ${orderId}`.execute(tx)
+  return rows[0]!
+}
+
+/** The database sorts the fields in its own way. */
+const isSame = (a: BuyerDetails, b: BuyerDetails): boolean => textOf(a) === textOf(b)
+const textOf = ({ name, address, postcode, city, country, taxId }: BuyerDetails): string =>
+  JSON.stringify([name, address, postcode, city, country, taxId?.country, taxId?.id])
+
+/** Without VIES, or in a country that VIES does not know, nobody is asked. */
+async function noteTaxId(
+  tx: Tx,
+  invoiceId: string,
+  { country, id }: { country: string; id: string },
+  asksVies: boolean,
+) {
+  const dueAt = asksVies && viesCountry(country) ? sql`now()` : sql`null`
+  await sql`
+    insert into tax_id_checks (invoice_id, country, tax_id, due_at) values (${invoiceId}, ${country}, ${id}, ${dueAt})`.execute(
+    tx,
+  )
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { inflateSync } from 'node:zlib'
+import { extractText, getDocumentProxy } from 'unpdf'
+import { validateXML } from 'xmllint-wasm'
+import type { Invoice } from '../../src/invoices/document.ts'
+import { invoicePdf } from '../../src/invoices/pdf.ts'
+import { invoiceXml, xmlAttachment } from '../../src/invoices/xml.ts'
+import { LOCALES, type Locale } from '../../src/kit/locales.ts'
+import { formatMoney } from '../../src/kit/money.ts'
+import { catalogueOf } from '../../src/words/catalogues.ts'
+
+// The documents as pure functions of what was stored.
+
+const NAMES: Partial<Record<Locale, string>> = {
+  ar: 'كتاب الطبخ',
+  he: 'ספר בישול',
+  hi: 'हिन्दी व्याकरण',
+  ja: '家庭の味',
+  ko: '한국어 요리책',
+  'zh-Hans': '中文菜谱',
+  pl: 'Żółć gęślą jaźń',
+  tr: 'Şiir ğüİı',
+}
+
+function invoiceOf(locale: Locale, change: Partial<Invoice> = {}, data: Partial<Invoice['data']> = {}): Invoice {
+  return {
+    id: 'inv_1',
+    sellerId: 'sel_1',
+    orderId: 'ord_01k9abcdefghjkmnpqrstvwxyz',
+    kind: 'invoice',
+    reason: 'sale',
+    number: 'K7Q2-2026-000123',
+    issuedAt: new Date('2026-11-25T01:00:00Z'),
+    amountMinor: 123_456,
+    currency: 'INR',
+    taxMinor: 18_832,
+    refersTo: null,
+    ...change,
+    data: {
+      seller: { name: 'Ann Books & Söhne GmbH', address: ['Musterstraße 12'], postcode: '10115', city: 'Berlin', country: 'DE', email: 'ann@shop.example', taxIds: [{ country: 'DE', id: 'DE136695976' }], note: null }, // oxfmt-ignore
+      buyer: { email: 'bob@example.com', details: { name: 'Acme <Ltd>', address: ['1 Main Street', 'Accounts'], postcode: 'D01', city: 'Dublin', country: 'IE', taxId: { country: 'IE', id: 'IE6433435F' } } }, // oxfmt-ignore
+      line: { name: NAMES[locale] ?? 'Ein Buch über Bücher' },
+      tax: { rate: '18', country: 'IE', treatment: 'oss' },
+      locale,
+      paidAt: '2026-11-24T23:00:00.000Z',
+      rail: 'card',
+      ...data,
+    },
+  }
+}
+const REFERENCE = { number: 'K7Q2-2026-000120', issuedAt: new Date('2026-11-20T01:00:00Z') }
+
+/** Letters alone, in the form before shaping: a PDF has no spaces that one could rely on, and right-to-left text may be turned. */
+// pdf.js reads no dotless i, which poppler and people do
+const lettersOf = (text: string): string =>
+  [...text.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]|ı/gu, '')].sort().join('')
+
+async function textOf(pdf: Buffer): Promise<string> {
+  const { text } = await extractText(await getDocumentProxy(new Uint8Array(pdf)), { mergePages: true })
+  return text
+}
+
+for (const locale of LOCALES)
+  test(`an invoice in ${locale} has its words, names and amounts, all drawn with letters that exist`, async () => {
+    const invoice = invoiceOf(locale)
+    const pdf = await invoicePdf(invoice)
+    // Arabic letters are drawn from parts, and what they mean stands beside them
+    const text = `${await textOf(pdf)}\n${actualTexts(pdf)}`
+    const { invoice: words } = await catalogueOf(locale)
+    const lines = text.split('\n').map(lettersOf)
+    const has = (wanted: string) =>
+      text.includes(wanted) ||
+      lines.some((line) => line.includes(lettersOf(wanted)) || isWithin(lettersOf(wanted), line))
+    for (const wanted of [
+      words.invoice,
+      words.seller,
+      words.total,
+      invoice.data.line.name,
+      'K7Q2-2026-000123',
+      'Ann Books & Söhne GmbH',
+      '1 Main Street',
+      'DE136695976',
+    ])
+      // oxfmt-ignore
+      assert.ok(has(wanted), `${wanted} in: ${text}`)
+    assert.ok(text.includes('₹'), text)
+    const digits = (one: string) => one.replaceAll(/\D/g, '')
+    assert.ok(digits(text).includes(digits(formatMoney(123_456, 'INR', locale))))
+    assert.ok(!text.includes('\ufffd') && !text.includes('\0'))
+  })
+
+/** The bytes of the attachment. */
+function embeddedFile(pdf: Buffer): string {
+  const text = pdf.toString('latin1')
+  const from = text.indexOf('stream\n', text.indexOf('/Type /EmbeddedFile')) + 'stream\n'.length
+  return inflateSync(pdf.subarray(from, text.indexOf('\nendstream', from))).toString()
+}
+
+/** What a screen reader says instead of the letters it sees (ActualText, UTF-16). */
+const actualTexts = (pdf: Buffer): string =>
+  [...pdf.toString('latin1').matchAll(/\/ActualText \(\u00fe\u00ff((?:\\[^]|[^\\)])*)\)/g)]
+    .map(([, bytes = '']) => {
+      const plain = bytes.replaceAll(/\\([^])/g, (_, one: string) => ({ n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' })[one] ?? one) // oxfmt-ignore
+      return Buffer.from(plain, 'latin1').swap16().toString('utf16le')
+    })
+    .join('\n')
+
+/** Whether all letters of `part` are in `whole`, each as often. Both are sorted. */
+function isWithin(part: string, whole: string): boolean {
+  let at = 0
+  for (const letter of whole) if (letter === part[at]) at++
+  return at === [...part].length || at === part.length
+}
+
+test('the same document is the same bytes, PDF/A-3 with the XML in it, tagged and in its language', async () => {
+  const invoice = invoiceOf('de')
+  const pdf = await invoicePdf(invoice, xmlAttachment(invoice))
+  assert.ok(pdf.equals(await invoicePdf(invoice, xmlAttachment(invoice))))
+  const document = await getDocumentProxy(new Uint8Array(pdf))
+  assert.deepEqual([...((await document.getAttachments()) as unknown as Map<string, unknown>).keys()], ['factur-x.xml'])
+  assert.equal(embeddedFile(pdf), invoiceXml(invoice))
+  const { metadata } = await document.getMetadata()
+  const xmp = metadata!.getRaw() as string
+  assert.match(xmp, /<pdfaid:part>3<\/pdfaid:part>/)
+  assert.match(xmp, /<fx:ConformanceLevel>EN 16931<\/fx:ConformanceLevel>/)
+  assert.match(pdf.toString('latin1'), /\/AFRelationship \/Alternative/)
+  assert.match(pdf.toString('latin1'), /\/Lang \(de\)/)
+})
+
+test('a document of many lines goes on to a second page', async () => {
+  const long = Array.from({ length: 350 }, (_, at) => `word${at}`).join(' ')
+  const pdf = await invoicePdf(invoiceOf('en', {}, { line: { name: long } }))
+  const text = await textOf(pdf)
+  assert.ok(text.includes('word349') && text.includes('Page 2 of 2'), text)
+})
+
+test('without tax nothing is said about tax; reverse charge only where the treatment says so', async () => {
+  const silent = await textOf(await invoicePdf(invoiceOf('en', { taxMinor: null }, { tax: null })))
+  assert.doesNotMatch(silent, /Tax \(|Net amount|Reverse charge/)
+  const domestic = await textOf(await invoicePdf(invoiceOf('en')))
+  assert.match(domestic, /Tax \(IE 18%\)/)
+  assert.doesNotMatch(domestic, /Reverse charge/)
+  const reverse = invoiceOf('en', { taxMinor: 0 }, { tax: { rate: '0', country: 'IE', treatment: 'reverse_charge' } })
+  assert.match(await textOf(await invoicePdf(reverse)), /Reverse charge: the recipient of the service is liable/)
+})
+
+test('credit notes and corrected invoices name the invoice that they are about', async () => {
+  const credit = invoiceOf('en', { kind: 'credit_note', reason: 'refund', refersTo: REFERENCE, amountMinor: 500 })
+  assert.match(await textOf(await invoicePdf(credit)), /Credit note for invoice K7Q2-2026-000120 of November 20, 2026/)
+  const correction = invoiceOf('en', { kind: 'correction', reason: 'buyer_details', refersTo: REFERENCE })
+  assert.match(await textOf(await invoicePdf(correction)), /Corrects invoice K7Q2-2026-000120 of November 20, 2026/)
+})
+
+// The schema of Factur-X 1.07.3, profile EN 16931, as FNFE-MPE and FeRD publish it.
+const SCHEMAS = new URL('factur-x/', import.meta.url)
+const schemaFiles = fs.readdirSync(SCHEMAS).map((fileName) => ({
+  fileName,
+  contents: fs.readFileSync(fileURLToPath(new URL(fileName, SCHEMAS)), 'utf8'),
+}))
+const MAIN = 'Factur-X_1.07.3_EN16931.xsd'
+
+async function faultsOf(xml: string): Promise<string[]> {
+  const { errors } = await validateXML({
+    xml: [{ fileName: 'factur-x.xml', contents: xml }],
+    schema: schemaFiles.filter(({ fileName }) => fileName === MAIN),
+    preload: schemaFiles.filter(({ fileName }) => fileName !== MAIN),
+  })
+  return errors.map(({ message }) => message)
+}
+
+test('the XML of every kind, treatment and party fits the schema of EN 16931, and its sums add up', async () => {
+  const treatments = ['domestic', 'oss', 'reverse_charge', 'outside', 'exempt'] as const
+  const nobody = { buyer: { email: 'bob@example.com', details: null } }
+  const cases = [
+    ...treatments.map((treatment) => invoiceOf('de', { taxMinor: treatment === 'domestic' || treatment === 'oss' ? 18_832 : 0 }, { tax: { rate: '18', country: 'IE', treatment } })), // oxfmt-ignore
+    invoiceOf('ja', { currency: 'JPY', taxMinor: null }, { tax: null, ...nobody }),
+    invoiceOf('ar', { currency: 'KWD', kind: 'credit_note', reason: 'refund', refersTo: REFERENCE }),
+    invoiceOf('en', { kind: 'correction', reason: 'buyer_details', refersTo: REFERENCE }, { rail: 'upi' }),
+    invoiceOf('hi', {}, { line: { name: 'a\u0001b & <c> "d"' }, seller: { ...invoiceOf('hi').data.seller, postcode: '', address: ['a', 'b', 'c', 'd', 'e'], taxIds: [{ country: 'IN', id: '27AAPFU0939F1ZV' }, { country: 'FR', id: 'FR40303265045' }], note: 'GST' } }), // oxfmt-ignore
+  ]
+  for (const invoice of cases) {
+    const xml = invoiceXml(invoice)
+    assert.deepEqual(await faultsOf(xml), [], xml)
+    const value = (name: string) => Number(new RegExp(`<ram:${name}[^>]*>([\\d.]+)<`).exec(xml)![1])
+    const cents = (amount: number) => Math.round(amount * 1000)
+    assert.equal(cents(value('TaxBasisTotalAmount')) + cents(value('TaxTotalAmount')), cents(value('GrandTotalAmount')))
+    assert.equal(value('DuePayableAmount'), 0)
+  }
+  // the check finds what is wrong
+  assert.notDeepEqual(await faultsOf(invoiceXml(cases[0]!).replace(/<ram:InvoiceCurrencyCode>.*?<\/ram:InvoiceCurrencyCode>/, '')), []) // oxfmt-ignore
+})
+
+test('the XML says which kind it is, whom it is about, and gives a reason where there is no tax', () => {
+  const xml = invoiceXml(invoiceOf('en', { kind: 'correction', reason: 'buyer_details', refersTo: REFERENCE, taxMinor: 0 }, { tax: { rate: '0', country: 'IE', treatment: 'reverse_charge' } })) // oxfmt-ignore
+  for (const part of [
+    '<ram:TypeCode>384</ram:TypeCode>',
+    '<ram:IssuerAssignedID>K7Q2-2026-000120</ram:IssuerAssignedID>',
+    '<ram:CategoryCode>AE</ram:CategoryCode>',
+    'VATEX-EU-AE',
+    '<ram:ID schemeID="VA">DE136695976</ram:ID>',
+    '<ram:ID schemeID="VA">IE6433435F</ram:ID>',
+    'Acme &lt;Ltd&gt;',
+  ])
+    // oxfmt-ignore
+    assert.ok(xml.includes(part), `${part} in ${xml}`)
+  // what is outside the tax names no VAT number (BR-O-02)
+  const silent = invoiceXml(invoiceOf('en', { taxMinor: null }, { tax: null }))
+  assert.ok(silent.includes('<ram:CategoryCode>O</ram:CategoryCode>') && !silent.includes('schemeID="VA"'))
+})
