@@ -7,7 +7,6 @@ import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { pathToFileURL } from 'node:url'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
 import { processorSeconds } from './processor-seconds.mjs'
 import { buildPrograms } from './programs.mjs'
@@ -92,7 +91,6 @@ async function runUnitTests(files) {
     // each group is a process, which mostly waits for banks, mails and PostgreSQL, and opens pools of connections
     concurrency: Math.min(5, 2 * os.availableParallelism() + 1),
     timeout: TEST_TIMEOUT_MS,
-    execArgv: [`--import=${pathToFileURL(path.resolve('scripts', 'test-process.mjs')).href}`],
   })
   let anyFailure = false
   stream.on('test:fail', () => {
