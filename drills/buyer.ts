@@ -6,8 +6,7 @@ import { type Shop, sha256 } from './shop.ts'
 
 // The pauses of the hosted page (web/pay/paying.ts, web/pay/follow.ts).
 const FIRST_LOOK_MS = 500
-const LEAST_POLL_MS = 700
-const MOST_POLL_MS = 2_000
+const POLL_MS = { least: 700, usual: 2_000 }
 const SYNC_AFTER_MS = 4_000
 /** A buyer without files after this time goes away. */
 const GIVE_UP_MS = 300_000
@@ -139,7 +138,7 @@ async function follow(
     const order = read<OrderStatus>(await browser.ask('GET', path, { headers: forwarded, expected: [200] }))
     if (order.downloads.length > 0) return order.downloads
     if (performance.now() > giveUpAt) throw new Error(`${orderId} is ${order.status}, and the buyer gave up`)
-    await sleep(Math.min(Math.max(order.nextPollMs ?? MOST_POLL_MS, LEAST_POLL_MS), MOST_POLL_MS))
+    await sleep(Math.max(order.nextPollMs ?? POLL_MS.usual, POLL_MS.least))
   }
 }
 
