@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -6,7 +7,8 @@ import { Deployment } from 'kubernetes-models/apps/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
-import { startTestShop } from '../support/shop.ts'
+import { readConfig } from '../../src/config.ts'
+import { startTestShop, temporaryFolder } from '../support/shop.ts'
 
 // The examples in deploy/: each name in them is one that the service knows.
 
@@ -110,6 +112,26 @@ test('each object of the Kubernetes example fits the schema that Kubernetes publ
   const [wrong] = structuredClone(objects)
   wrong.spec.template.spec.containers[0].readinessProbe.periodSeconds = '3'
   assert.throws(() => check(wrong), /readinessProbe\/periodSeconds must be integer/)
+})
+
+test('docs/deploy.md leads to settings that the service takes, and to a Caddyfile with both names', async (t) => {
+  const guide = read('docs/deploy.md')
+  const blocks = [...guide.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block!)
+  const lines = blocks
+    .find((block) => block.startsWith('PUBLIC=1'))!
+    .trim()
+    .split('\n')
+  const settings = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)))
+  const folder = await temporaryFolder(t)
+  const config = readConfig({ ...settings, SECRET: 's'.repeat(64), DATA_DIR: folder })
+  assert.deepEqual([config.isPublic, config.baseUrl, config.appUrl, config.operators], [true, 'https://api.shop.example', 'https://pay.shop.example', ['you@shop.example']]) // oxfmt-ignore
+  const [, sed = ''] = /^sudo (sed --in-place .*) \/etc\/caddy\/Caddyfile$/m.exec(guide)!
+  const file = path.join(folder, 'Caddyfile')
+  fs.copyFileSync(path.join(ROOT, 'deploy/Caddyfile'), file)
+  assert.equal(spawnSync('/bin/sh', ['-c', `${sed} '${file}'`]).status, 0)
+  assert.match(fs.readFileSync(file, 'utf8'), /^https:\/\/api\.shop\.example, https:\/\/pay\.shop\.example \{$/m)
+  for (const [, name = ''] of guide.matchAll(/\/opt\/till\/((?:deploy|scripts)\/[\w.-]+|\.env\.example)/g))
+    assert(fs.existsSync(path.join(ROOT, name)), name)
 })
 
 test('the systemd unit starts the service itself, leaves it the time to end, and takes its rights away', () => {
