@@ -907,6 +907,21 @@ export interface Stats {
   }[]
 }
 
+export interface TaxProfile {
+  /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
+  country: string
+  /** Your own tax ids, such as DE123456789. Only their form is checked. */
+  taxIds: string[]
+  /** You pay the tax of other EU countries through the one-stop-shop. */
+  oss: boolean
+  /** You charge no tax, for example as a small business. */
+  exempt: boolean
+  /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
+  prices: 'inclusive' | 'exclusive'
+  /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
+  category: string
+}
+
 export interface Transfer {
   id: string
   /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. `payout_failed`: the bank refused a payout. `payout_reversed`: a payout came back after it had arrived. `adjustment`: a correction by the operator of the service. */
@@ -1227,20 +1242,7 @@ export interface Api {
   'DELETE /api/tax/profile': {
     answer: {
       /** Null: you have none, and nothing is said about tax. */
-      profile: {
-        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
-        country: string
-        /** Your own tax ids, such as DE123456789. Only their form is checked. */
-        taxIds: string[]
-        /** You pay the tax of other EU countries through the one-stop-shop. */
-        oss: boolean
-        /** You charge no tax, for example as a small business. */
-        exempt: boolean
-        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
-        prices: 'inclusive' | 'exclusive'
-        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
-        category: string
-      } | null
+      profile: TaxProfile | null
       /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
       missingRates: string[]
     }
@@ -1687,20 +1689,7 @@ export interface Api {
   'GET /api/tax/profile': {
     answer: {
       /** Null: you have none, and nothing is said about tax. */
-      profile: {
-        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
-        country: string
-        /** Your own tax ids, such as DE123456789. Only their form is checked. */
-        taxIds: string[]
-        /** You pay the tax of other EU countries through the one-stop-shop. */
-        oss: boolean
-        /** You charge no tax, for example as a small business. */
-        exempt: boolean
-        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
-        prices: 'inclusive' | 'exclusive'
-        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
-        category: string
-      } | null
+      profile: TaxProfile | null
       /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
       missingRates: string[]
     }
@@ -2325,20 +2314,7 @@ export interface Api {
     }
     answer: {
       /** Null: you have none, and nothing is said about tax. */
-      profile: {
-        /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
-        country: string
-        /** Your own tax ids, such as DE123456789. Only their form is checked. */
-        taxIds: string[]
-        /** You pay the tax of other EU countries through the one-stop-shop. */
-        oss: boolean
-        /** You charge no tax, for example as a small business. */
-        exempt: boolean
-        /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
-        prices: 'inclusive' | 'exclusive'
-        /** Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded. */
-        category: string
-      } | null
+      profile: TaxProfile | null
       /** Countries whose rate of your category the operator has not loaded. Buyers there cannot buy from you. */
       missingRates: string[]
     }

@@ -15,6 +15,7 @@ const TAGS = [
   { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
   { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
   { name: 'Products', description: 'The seller’s products and their files.' },
+  { name: 'Tax', description: 'The seller’s tax profile and the tax report. The service files nothing.' },
   { name: 'Brand', description: 'How the seller’s shop looks to buyers. Needs the session cookie.' },
   { name: 'Orders', description: 'The seller’s orders and refunds.' },
   { name: 'Money', description: 'The seller’s balance, transfers and statistics.' },

@@ -35,6 +35,8 @@ const fields = {
     description: 'Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded.', // oxfmt-ignore
   }),
 }
+/** What a seller says about tax. */
+export const TaxProfile = Type.Object(fields)
 export const ProfileChange = Type.Object({
   country: fields.country,
   taxIds: Type.Optional(fields.taxIds),
@@ -44,7 +46,7 @@ export const ProfileChange = Type.Object({
   category: Type.Optional(fields.category),
 })
 export const ProfileView = Type.Object({
-  profile: Type.Union([Type.Object(fields), Type.Null()], {
+  profile: Type.Union([TaxProfile, Type.Null()], {
     description: 'Null: you have none, and nothing is said about tax.',
   }),
   missingRates: Type.Array(Type.String(), {

@@ -277,6 +277,7 @@ test('the description says of every route whether it needs a session, and it is 
     verifyEmailChange: { code: '123456' },
     setPassword: { newPassword: 'a password of the seller' },
     changeBrand: { accent: '#000000' },
+    saveTaxProfile: { country: 'DE', prices: 'inclusive', exempt: true },
     createProduct: { name: 'A book', amount: 1900, currency: 'USD' },
     createDiscount: { code: 'SUMMER', percentOff: 10 },
     requestBuyerEmailChange: { email: newMailbox() },
@@ -286,7 +287,7 @@ test('the description says of every route whether it needs a session, and it is 
     putPayoutDetails: { kind: 'iban', name: 'Ann', iban: 'DE89370400440532013000' },
     replayWebhookDeliveries: { since: '2026-11-01' },
   }
-  const queries: Record<string, string> = { addFile: '?name=book.pdf' }
+  const queries: Record<string, string> = { addFile: '?name=book.pdf', getTaxReport: '?period=2026' }
   const marked = []
   for (const [path, methods] of Object.entries(body.paths)) {
     for (const [method, { operationId, security }] of Object.entries(methods)) {

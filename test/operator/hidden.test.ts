@@ -112,7 +112,7 @@ test('an operator reads with an old sign-in, and moves neither money nor people'
   const routes = await operatorRoutes(at)
   const operator = await operatorOf(at)
   await ageSignIns(at, operator)
-  const body = { reason: 'a virus', quotaBytes: 1, amount: 1, currency: 'USD' }
+  const body = { reason: 'a virus', quotaBytes: 1, amount: 1, currency: 'USD', items: [] }
   const statuses = new Map<string, number>()
   for (const { method, address } of routes) {
     const answer = await operator.call(method, address, method === 'GET' ? undefined : body)

@@ -12,7 +12,7 @@ const NOT_SELLERS = new Set(['Checkout', 'Charges', 'Withdrawals', 'Library', 'S
 /** The steps of a sign-in, before there is a session. */
 const BEFORE_SIGN_IN = new Set(['requestCode', 'getAwaitedCode', 'verifyCode', 'signInByPassword', 'signOut', 'getProviders', 'startProviderSignIn', 'finishProviderSignIn']) // oxfmt-ignore
 /** What a person does, signed in: the account itself, and what leads buyers or their mails elsewhere. */
-const SESSION_ONLY = ['addSite', 'changeBrand', 'changeMailSettings', 'confirm', 'decline', 'endOtherSessions', 'endSession', 'getBrand', 'getMailSettings', 'getPayoutAccount', 'getSession', 'linkIdentity', 'listAccountEvents', 'listIdentities', 'listPayoutDetails', 'listSessions', 'listSites', 'openPayoutAccount', 'putPayoutDetails', 'removeLogo', 'removePayoutDetails', 'removeSite', 'renameSeller', 'requestBuyerEmailChange', 'requestEmailChange', 'setLogo', 'setPassword', 'unlinkIdentity', 'verifyEmailChange'] // oxfmt-ignore
+const SESSION_ONLY = ['addSite', 'changeBrand', 'changeMailSettings', 'confirm', 'decline', 'endOtherSessions', 'endSession', 'getBrand', 'getMailSettings', 'getPayoutAccount', 'getSession', 'linkIdentity', 'listAccountEvents', 'listIdentities', 'listPayoutDetails', 'listSessions', 'listSites', 'openPayoutAccount', 'putPayoutDetails', 'removeLogo', 'removePayoutDetails', 'removeSite', 'removeTaxProfile', 'renameSeller', 'requestBuyerEmailChange', 'requestEmailChange', 'saveTaxProfile', 'setLogo', 'setPassword', 'unlinkIdentity', 'verifyEmailChange'] // oxfmt-ignore
 
 interface Declared {
   operationId: string

@@ -29,9 +29,11 @@ const BY_NAME: Record<string, unknown> = {
   browser: 'Firefox on Linux',
   buckets: [],
   chosenAmount: 2500,
+  category: 'standard',
   clientSecret: 'sbx_pi_f12e7329332441c7_secret_tfstocacjCIVG9O5',
   code: '493027',
   contentType: 'application/pdf',
+  country: 'DE',
   currency: 'USD',
   date: '2026-11-21',
   description: 'Two hundred quiet pages.',
@@ -51,6 +53,7 @@ const BY_NAME: Record<string, unknown> = {
   password: 'four words of my own',
   newPassword: 'four words of my own',
   percentOff: 20,
+  period: '2026-Q4',
   orderUrl: `https://shop.example/order/?order=ord${ID_END}`,
   outcome: 'open',
   payUrl: `https://shop.example/pay/?product=prod${ID_END}`,
@@ -74,6 +77,8 @@ const BY_NAME: Record<string, unknown> = {
   timeZone: 'Europe/Berlin',
   to: 'bob@example.com',
   token: 'b3JkXzAx.c2lnbmF0dXJl',
+  validFrom: '2026-01-01',
+  validTo: null,
   what: 'paid',
 }
 /** Example values that depend on the object around the field. */

@@ -23,6 +23,7 @@ import { ApiKey } from '../../sellers/keys/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
 import { Site } from '../../sellers/site-routes.ts'
 import { Attention, Balance, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
+import { TaxProfile } from '../../taxes/schema.ts'
 import { Envelope } from '../../webhooks/envelope.ts'
 import {
   EndpointChange,
@@ -83,6 +84,7 @@ export const NAMES = {
   Sessions,
   Site,
   Stats,
+  TaxProfile,
   Transfer,
   WebhookDelivery,
   WebhookDeliveryDetail,
