@@ -48,6 +48,7 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   country_required: 'The tax on this product depends on your country. Please say which one it is.',
   country_unconfirmed: 'Your connection seems to come from another country. Please confirm your country.',
   tax_rate_missing: 'The tax for your country is not known yet, so this cannot be bought right now.',
+  amount_not_payable: 'With the tax this is more than an order can be.',
 }
 
 /**
@@ -55,7 +56,7 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
  * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
  * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
- * `country_required`, `country_unconfirmed`, `tax_rate_missing`, `success_url_not_allowed`, `cancel_url_not_allowed`.
+ * `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`, `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }

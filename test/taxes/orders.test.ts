@@ -101,6 +101,13 @@ test('a discount comes off before the tax, and a free order has none and needs n
   const open = await seller.product(500, { payWhatYouWant: true })
   assert.equal((await seller.order(open, { chosenAmount: 700, country: 'DE' })).body.amount, 833)
   assertProblem(await seller.order(open, { chosenAmount: 499, country: 'DE' }), 422, 'amount_too_small')
+  // with the tax it would be more than an order can be, and nobody else's order fails with it
+  const [large, right] = await Promise.all([
+    seller.order(open, { chosenAmount: 999_999_999_999, country: 'DE' }),
+    seller.order(open, { chosenAmount: 900, country: 'DE' }),
+  ])
+  assertProblem(large, 422, 'amount_not_payable')
+  assert.equal(right.body.amount, 1071)
 })
 
 test('without a tax profile nothing changes: no tax, no country, no evidence', async () => {

@@ -20,7 +20,7 @@ export interface OfferSettings extends AccountRule {
   freeMail: FreeMailLimits
 }
 
-type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing'
+type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing' | 'amount_not_payable'
 /** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
 export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'consent_required' | NoTax | 'again' | undefined
 
@@ -35,9 +35,9 @@ type Priced = CreatedOrder & {
 }
 
 /**
- * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, with tax, or free. The statement that makes the
- * order also reads and applies price, minimum and code. This transaction marks a free order as paid. Returns results in the order of
- * `rows`; an entry is undefined where the product is not for sale or the key was used before.
+ * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, with tax, or free. The statement that
+ * makes the order also reads and applies price, minimum, code and tax. This transaction marks a free order as paid. Returns results in
+ * the order of `rows`; an entry is undefined where the product is not for sale or the key was used before.
  */
 export async function insertOffers(
   tx: Tx,
@@ -152,7 +152,9 @@ const TAX_OF_PRICE = sql`
       when not p.is_taxed then null
       when w.treatment is null then 'country_required'
       when w.treatment <> 'exempt' and w.declared <> w.seen and not w.is_confirmed then 'country_unconfirmed'
-      when w.rate is null then 'tax_rate_missing' end as refusal
+      when w.rate is null then 'tax_rate_missing'
+      -- with tax on top, which is less than the price, it may be more than an order can be
+      when not w.is_inclusive and p.price_minor > 499999999999 then 'amount_not_payable' end as refusal
   from (select w.list_minor - w.discount_minor as price_minor,
     w.is_inclusive is not null and w.list_minor > w.discount_minor as is_taxed) p`
 
