@@ -12,12 +12,15 @@ const UID = 10001
 const ONLY_FOR_PAGES = ['vite', 'preact', 'tus-js-client', 'uqr']
 /** Types, maps, documents, and libraries to link programs with. */
 const NOT_FOR_RUNNING = /\.(?:[cm]?ts|map|md|markdown|a)$/
-/** What packages bring along that no program here reads: their tests and tools, faces of a font, builds of a library for browsers. */
+/** What packages bring along that no program here reads: their tests and tools, faces of a font, sources, builds of a library for browsers. */
 const NOT_USED = [
   /\/(?:tests?|__tests__|\.yarn|\.github|pgxs)\//,
   // an optional store of @tus/server
   /\/node_modules\/@redis\//,
-  /\/noto-sans\/(?!400Regular\/|700Bold\/).*\.(?:ttf|png)$/,
+  /\/noto-sans(?:-arabic|-hebrew)?\/(?!400Regular\/|700Bold\/).*\.ttf$/,
+  /\/(?:biz-udpgothic|nanum-gothic)\/(?!400Regular\/).*\.ttf$/,
+  /\/@expo-google-fonts\/.*\.png$|\/NotoSansHans-(?!Regular).*\.otf$/,
+  /\/stdnum\/(?:src|lib\/esm)\//,
   /\/pdfkit\/js\/pdfkit\.(?:browser|standalone|old)[^/]*$|\/fontkit\/dist\/browser/,
 ]
 /**

@@ -64,7 +64,7 @@ const bidi = (bidiFactory as unknown as () => Bidi)()
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 /** Characters that steer the direction, and are not drawn. */
-const INVISIBLE = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f]/gu
+const INVISIBLE = /\u061c|\u200b|\u200e|\u200f|[\u202a-\u202e]|[\u2060-\u2069]|\ufe0e|\ufe0f/gu
 const PICTURES = /(?![©®™])\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\ufe0e|\ufe0f/gu
 
 interface Run {

@@ -9,6 +9,7 @@ import { Bar } from '../shop/bar.tsx'
 import { useRecovery } from '../ui/recovery.ts'
 import { IdentitiesPart } from './identities-part.tsx'
 import { MailboxPart } from './mailbox-part.tsx'
+import { InvoicesPart } from './invoices-part.tsx'
 import { BrandPart } from './brand-part.tsx'
 import { NamePart } from './name-part.tsx'
 import { MailsPart } from './mails-part.tsx'
@@ -76,6 +77,7 @@ function Parts({
       <SupportPart account={account} seller={seller} />
       <BrandPart account={account} seller={seller} />
       <TaxPart account={account} />
+      <InvoicesPart account={account} />
       <MailsPart account={account} />
       <MailboxPart account={account} seller={seller} />
       <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />

@@ -11,6 +11,7 @@ export interface Purchase {
   paidAt: string | null
   downloads: Download[]
   withdrawnFiles?: OrderStatus['withdrawnFiles']
+  invoices?: OrderStatus['invoices']
 }
 
 export interface Purchases {

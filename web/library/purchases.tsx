@@ -70,6 +70,19 @@ export function Purchases({ library, state }: { library: Library; state: Library
   )
 }
 
+const papers = wordsOf('invoice')
+const KINDS = { invoice: papers.invoice, credit_note: papers.creditNote, correction: papers.correction }
+
+const Papers = ({ invoices }: Pick<Purchase, 'invoices'>) => (
+  <>
+    {invoices?.map(({ invoiceId, kind, number, url }) => (
+      <a key={invoiceId} class="link small" href={fromApi(url)} target="_blank" rel="noopener">
+        {KINDS[kind]} <bdi>{number}</bdi> (PDF)
+      </a>
+    ))}
+  </>
+)
+
 const Nothing = () => (
   <Notice title={words.nothing} icon="file">
     <p>{words.nothingText}</p>
@@ -119,6 +132,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         >
           {words.details}
         </a>
+        <Papers invoices={purchase.invoices} />
       </div>
       <div class="its-files">
         <RecalledFiles files={purchase.withdrawnFiles} />

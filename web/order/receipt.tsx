@@ -12,6 +12,7 @@ import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
 import { RecalledFiles } from '../ui/recalled.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
+import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
 import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
@@ -56,6 +57,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         )}
         <RecalledFiles files={order.withdrawnFiles} />
         {files && <Files downloads={order.downloads} renew={renew} />}
+        <Invoices order={order} email={email} />
         <PayLink order={order} />
         <Progress steps={stepsOf(order)} />
         <Log order={order} />

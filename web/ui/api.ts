@@ -81,6 +81,15 @@ export function getStatus(orderId: string, email: string, sync = false, token = 
 export const sendReceipt = (orderId: string, email: string) =>
   call<object>(`/api/checkout/${path(orderId)}/receipt`, { email, token: tokenOf(orderId) })
 
+/** A company, an address and a tax id for the invoice. A corrected one is issued. */
+export const putInvoiceDetails = (orderId: string, email: string, details: object) =>
+  call<{ invoices: NonNullable<OrderStatus['invoices']> }>(
+    `/api/checkout/${path(orderId)}/invoice-details`,
+    { email, token: tokenOf(orderId), ...details },
+    {},
+    { method: 'PUT' },
+  )
+
 /** Proves, by the code that was sent there, that a person reads the address which the seller named for an order. */
 export const confirmEmail = (orderId: string, email: string, code: string) =>
   call<{ moved: boolean; needsConsent: boolean }>(`/api/checkout/${path(orderId)}/email`, { email, code })

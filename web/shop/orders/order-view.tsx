@@ -13,6 +13,7 @@ import { RecalledFromSale } from '../recalled.tsx'
 import { stateOf } from './order-words.ts'
 import { EmailDialog, hasTyped } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
+import { Invoices } from './invoices.tsx'
 import { OrderNotices } from './order-notices.tsx'
 import { OrderSlip } from './order-slip.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
@@ -110,7 +111,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
         </output>
         <OrderActions order={order} busy={resending.busy} onOpen={open} onResend={resend} />
         <Refused action={resending} />
-        <Refunds refunds={order.refunds} />
+        <Papers order={order} />
         <section class="stack" aria-labelledby="happened">
           <h2 id="happened">What happened</h2>
           <Timeline timeline={order.timeline} />
@@ -135,6 +136,13 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
     </div>
   )
 }
+
+const Papers = ({ order }: { order: OrderDetail }) => (
+  <>
+    <Refunds refunds={order.refunds} />
+    <Invoices order={order} />
+  </>
+)
 
 interface OrderActionsProps {
   order: OrderDetail

@@ -1,0 +1,100 @@
+import type { Page } from '@playwright/test'
+import { newEmail } from './buyer.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+const SLOW = { timeout: 60_000 }
+const headers = { origin: BASE_URL }
+
+/** A new seller with one product, whose account page is open. */
+async function openShop(page: Page): Promise<string> {
+  await signUp(page)
+  const made = await page.request.post('/api/products', {
+    headers,
+    data: { name: 'Das Buch', amount: 1900, currency: 'EUR' },
+  })
+  expect(made.status()).toBe(201)
+  const { id } = (await made.json()) as { id: string }
+  const file = await page.request.post(`/api/products/${id}/files?name=book.pdf`, { headers: { ...headers, 'content-type': 'application/pdf' }, data: Buffer.from('a book') }) // oxfmt-ignore
+  expect(file.status()).toBe(201)
+  expect((await page.request.patch(`/api/products/${id}`, { headers, data: { status: 'active' } })).status()).toBe(200)
+  return id
+}
+
+async function fillProfile(page: Page): Promise<void> {
+  const part = page.locator('#invoices')
+  await part.getByLabel('Legal name').fill('Ann Books GmbH')
+  await part.getByLabel('Street and number').fill('Musterstraße 12')
+  await part.getByLabel('Postcode').fill('10115')
+  await part.getByLabel('City').fill('Berlin')
+  await part.getByLabel('Country').fill('de')
+  await part.getByLabel('Tax IDs').fill('DE DE136695976')
+}
+
+async function buyIt(page: Page, productId: string): Promise<{ orderId: string; email: string }> {
+  const email = newEmail()
+  const made = await page.request.post('/api/checkout', { data: { productId, email } })
+  const { orderId, clientSecret } = (await made.json()) as { orderId: string; clientSecret: string }
+  await page.request.post('/api/sandbox/confirm', { data: { clientSecret, rail: 'card', scenario: 'success' } })
+  const status = async () =>
+    ((await (await page.request.get(`/api/checkout/${orderId}/status?email=${email}`)).json()) as { paid: boolean })
+      .paid
+  await expect.poll(status, SLOW).toBe(true)
+  return { orderId, email }
+}
+
+for (const [name, use] of Object.entries(SIZES))
+  test.describe(name, () => {
+    test.use(use)
+    test('a seller switches invoices on, a buyer adds a company, and both find all documents', async ({ page }) => {
+      test.slow()
+      const productId = await openShop(page)
+      await page.reload()
+      await page.getByLabel('Issue an invoice for every sale').check()
+      await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+      await expect(page.getByText('Please enter the legal name.')).toBeVisible()
+      await fillProfile(page)
+      await page.locator('#invoices').getByLabel('Tax IDs').fill('DE DE136695977')
+      await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+      await expect(page.locator('#invoices').getByRole('alert')).toBeVisible()
+      await fillProfile(page)
+      await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+      await expect(page.getByText('Saved. New sales get an invoice.')).toBeVisible()
+      await expectFits(page, 'with invoices')
+      await expectAccessible(page, 'the account with invoices')
+
+      const { orderId, email } = await buyIt(page, productId)
+      await page.goto(`/order/?order=${orderId}`)
+      await page.getByLabel('E-mail').fill(email)
+      await page.getByRole('button', { name: 'Show the order' }).click()
+      const invoices = page.getByRole('region', { name: 'Invoice' })
+      await expect(invoices.getByRole('listitem')).toHaveCount(1)
+      const link = invoices.getByRole('link', { name: /^Invoice [A-Z0-9]{4}-20\d\d-000001 \(PDF\)$/ })
+      const pdf = await page.request.get((await link.getAttribute('href'))!)
+      expect([pdf.status(), pdf.headers()['content-type'], pdf.headers()['cache-control']]).toEqual([200, 'application/pdf', 'no-store']) // oxfmt-ignore
+      expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-')
+
+      await invoices.getByText('Need an invoice for a company?').click()
+      await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
+      await expect(invoices.getByLabel('Company or name')).toBeFocused()
+      await invoices.getByLabel('Company or name').fill('Acme Sp. z o.o.')
+      await invoices.getByLabel('Street and number').fill('ul. Długa 1')
+      await invoices.getByLabel('Postcode').fill('00-238')
+      await invoices.getByLabel('City').fill('Warszawa')
+      await invoices.getByLabel('Country').selectOption('PL')
+      await invoices.getByLabel('Tax ID (optional)').fill('PL5260001247')
+      await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
+      await expect(invoices.getByText('This tax ID cannot be right for that country.')).toBeVisible()
+      await expectFits(page, 'with invoices')
+      await expectAccessible(page, 'the form for a company')
+      await invoices.getByLabel('Tax ID (optional)').fill('526-000-12-46')
+      await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
+      await expect(invoices.getByText('The corrected invoice is ready.')).toBeVisible()
+      await expect(invoices.getByRole('link', { name: /^Corrected invoice .*-R000001 \(PDF\)$/ })).toBeVisible()
+
+      await page.goto(`/shop/#/orders/${orderId}`)
+      await expect(page.getByRole('link', { name: /^Corrected invoice / })).toBeVisible()
+      await expect(page.getByText('PL5260001246, checked by its digits')).toHaveCount(1)
+      await expectFits(page, 'with invoices')
+    })
+  })

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { newBrowser } from '../support/seller.ts'
+import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
+
+interface Mail {
+  subject: string
+  text: string
+}
+
+test('a buyer finds the documents in the status, the receipt and the mail about a refund, each as PDF', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const orderId = await paidOrder(shop, await shop.product(), { locale: 'de' })
+  const listed = async () => (await shop.status(orderId, 'bob@example.com')).invoices!
+  const [invoice] = await listed()
+  assert.deepEqual([invoice!.kind, invoice!.amount, invoice!.currency], ['invoice', 1900, 'USD'])
+  // without the order's address nobody learns of them
+  assert.equal((await shop.status(orderId)).invoices, undefined)
+  assert.equal((await shop.status(orderId, 'eve@example.com')).invoices, undefined)
+  const pdf = await fetch(invoice!.url.replace('http://shop.test', shop.url))
+  assert.equal(pdf.status, 200)
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  assert.equal(pdf.headers.get('cache-control'), 'no-store')
+  assert.equal(pdf.headers.get('content-disposition'), `inline; filename="${invoice!.number}.pdf"`)
+  assert.match(Buffer.from(await pdf.arrayBuffer()).toString('latin1'), /^%PDF-1\.7/)
+
+  const mails = async () => (await shop.call<Mail[]>('GET', '/api/outbox?to=bob@example.com')).body
+  const mailWith = async (number: string) =>
+    (await eventually(mails, (all) => all.some(({ text }) => text.includes(number)), 30)).find(({ text }) => text.includes(number))! // oxfmt-ignore
+  assert.ok((await mailWith(invoice!.number)).text.includes(`Rechnung ${invoice!.number} (PDF): ${invoice!.url}`))
+  await refunded(shop, ann, orderId, 500)
+  const credit = (await listed()).at(-1)!
+  assert.equal(credit.kind, 'credit_note')
+  assert.ok((await mailWith(credit.number)).text.includes(credit.url))
+})
+
+test('a seller lists only own documents, in pages and as CSV', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const productId = await shop.product()
+  const orders = [await paidOrder(shop, productId), await paidOrder(shop, productId), await paidOrder(shop, productId)]
+  await refunded(shop, ann, orders[0]!)
+  const first = (await ann.call('GET', '/api/invoices?limit=3')).body
+  assert.deepEqual(
+    first.items.map(({ kind }: any) => kind),
+    ['credit_note', 'invoice', 'invoice', 'invoice'].slice(0, 3),
+  )
+  const second = (await ann.call('GET', `/api/invoices?limit=3&cursor=${first.nextCursor}`)).body
+  assert.deepEqual([second.items.length, second.nextCursor], [1, null])
+  assert.equal((await ann.call('GET', '/api/invoices?kind=credit_note')).body.items.length, 1)
+  assert.equal((await ann.call('GET', '/api/invoices?year=2020')).body.items.length, 0)
+  const csv = await ann.call<string>('GET', '/api/invoices?format=csv')
+  const lines = csv.body.trim().split('\r\n')
+  assert.equal(lines.length, 5)
+  assert.match(lines[0]!, /number,kind,reason,issued_at,refers_to,order_id,currency,amount,tax/)
+  assert.match(lines[1]!, /-C000001,credit_note,refund,.*,USD,19\.00,/)
+
+  const carol = newBrowser(shop)
+  await carol.signInByCode('carol@shop.test')
+  assert.deepEqual((await carol.call('GET', '/api/invoices')).body, { items: [], nextCursor: null })
+  assertProblem(await shop.call('GET', '/api/invoices'), 401, 'not_signed_in')
+  for (const query of ['cursor=nonsense', 'limit=0', 'kind=bill', 'year=26', 'orderId=1'])
+    assertProblem(await ann.call('GET', `/api/invoices?${query}`), 400, 'validation_failed')
+})
+
+test('a document opens by its own link alone', async (t) => {
+  const shop = await startTestShop(t)
+  await withInvoices(shop)
+  const [one, other] = [await paidOrder(shop, await shop.product()), await paidOrder(shop, await shop.product())]
+  const urlOf = async (orderId: string) => new URL((await shop.status(orderId, 'bob@example.com')).invoices![0]!.url)
+  const [mine, theirs] = [await urlOf(one), await urlOf(other)]
+  assertProblem(await shop.call('GET', `${mine.pathname}${theirs.search}`), 404, 'invoice_not_found')
+  for (const query of ['', '?token=', '?token=abc'])
+    assertProblem(await shop.call('GET', mine.pathname + query), 400, 'validation_failed')
+  const [{ id }] = (await documents(shop, one)) as [{ id: string }]
+  assert.ok(mine.pathname.includes(id))
+})

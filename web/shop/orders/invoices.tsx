@@ -1,0 +1,47 @@
+import { money, moment } from '../../ui/format.ts'
+import { fromApi } from '../../ui/page-data.ts'
+import { get, type List } from '../api.ts'
+import { useLoad } from '../load.ts'
+import type { Invoice } from '../../../src/invoices/schema.ts'
+import type { OrderDetail } from './orders-api.ts'
+
+const KINDS = { invoice: 'Invoice', credit_note: 'Credit note', correction: 'Corrected invoice' }
+/** What the register of the EU said about the buyer's tax id. */
+const STATES = {
+  valid: 'valid by VIES',
+  invalid: 'not valid by VIES',
+  unavailable: 'VIES has not answered yet',
+  unchecked: 'checked by its digits',
+}
+
+/** The invoice of an order with all that followed it. Nothing for a seller without invoices. */
+export function Invoices({ order }: { order: OrderDetail }) {
+  // another refund or state may have brought another document
+  const place = `${order.orderId} ${order.timeline.length}`
+  const { value } = useLoad(place, () => get<List<Invoice>>('invoices', { orderId: order.orderId }))
+  if (!value || value.items.length === 0) return null
+  return (
+    <section class="stack tight">
+      <h2>Invoices</h2>
+      <ul class="stack tight">
+        {value.items.map(({ invoiceId, kind, number, url, amount, currency, issuedAt, buyer }) => (
+          <li key={invoiceId}>
+            <a class="link" href={fromApi(url)} target="_blank" rel="noopener">
+              {KINDS[kind]} {number} (PDF)
+            </a>
+            <p class="soft small">
+              {money(amount, currency)} · {moment(issuedAt)}
+              {buyer.name && (
+                <>
+                  {' '}
+                  · <bdi>{buyer.name}</bdi>
+                </>
+              )}
+              {buyer.taxId && ` · ${buyer.taxId}, ${STATES[buyer.taxIdState ?? 'unchecked']}`}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
