@@ -657,6 +657,23 @@ export interface OrderStatus {
     at: string
     what: string
   }[]
+  /** Present when the seller issues invoices: also the credit notes. */
+  invoices?: {
+    invoiceId: string
+    number: string
+    /** `correction`: takes the place of the invoice, with what the buyer has added. */
+    kind: 'invoice' | 'credit_note' | 'correction'
+    /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+    amount: number
+    /** ISO 4217, upper case. */
+    currency: string
+    /** ISO 8601 in UTC with milliseconds. */
+    issuedAt: string
+    /** The PDF. Whoever has this address can read it. */
+    url: string
+  }[]
+  /** Until then the buyer can add a company, address and tax id to the invoice. */
+  invoiceDetailsUntil?: string
   /** Where to go on after the payment. */
   successUrl?: string
   /** Where to go back to. */
@@ -1351,6 +1368,83 @@ export interface Api {
       items: Event[]
       /** Ask again at once, with the id of the last item as `after`. */
       hasMore: boolean
+    }
+  }
+  /** What stands on your invoices */
+  'GET /api/invoice-profile': {
+    answer: {
+      profile: {
+        /** New sales get an invoice. */
+        on: boolean
+        /** The full legal name. */
+        name: string
+        address: string[]
+        /** Empty where there is none. */
+        postcode: string
+        /** The city. */
+        city: string
+        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+        country: string
+        /** VAT numbers, GSTIN and the like, checked by their digits. */
+        taxIds: {
+          /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+          country: string
+          /** As it is written on letters; spaces and dots do not matter. */
+          id: string
+        }[]
+        /** Stands below the sums, such as the reason why no tax is charged. */
+        note?: string
+      } | null
+      /** Begins every number of yours, and nobody else’s. */
+      prefix: string | null
+    }
+  }
+  /** Your invoices and credit notes */
+  'GET /api/invoices': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+      orderId?: string
+      kind?: 'invoice' | 'credit_note' | 'correction'
+      /** Of the number (UTC). */
+      year?: string
+      /** Like `Accept: text/csv`, for links. */
+      format?: 'csv'
+    }
+    answer: {
+      items: {
+        invoiceId: string
+        number: string
+        /** `correction`: takes the place of the invoice, with what the buyer has added. */
+        kind: 'invoice' | 'credit_note' | 'correction'
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** ISO 8601 in UTC with milliseconds. */
+        issuedAt: string
+        /** The PDF. Whoever has this address can read it. */
+        url: string
+        orderId: string
+        /** `returned`: a refund of a credit note failed, or a bank gave a charged-back amount back. */
+        reason: 'sale' | 'refund' | 'chargeback' | 'returned' | 'buyer_details'
+        /** The number of the invoice that it is about. */
+        refersTo: string | null
+        /** The tax within the amount, if the order has one. */
+        taxAmount: number | null
+        buyer: {
+          email: string
+          name?: string
+          country?: string
+          taxId?: string
+          /** What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it. */
+          taxIdState?: 'valid' | 'invalid' | 'unavailable' | 'unchecked'
+        }
+      }[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
     }
   }
   /** Your API keys */
@@ -2270,6 +2364,97 @@ export interface Api {
   }
   /** Give the shop a logo */
   'PUT /api/brand/logo': { body: Bytes; answer: Brand }
+  /** Add a company, address and tax id to the invoice */
+  'PUT /api/checkout/{orderId}/invoice-details': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** The address of the order. */
+      email: string
+      /** The `statusToken` of the status. */
+      token?: string
+      /** The company, or the person. */
+      name: string
+      address: string[]
+      /** Empty where there is none. */
+      postcode: string
+      /** The city. */
+      city: string
+      /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+      country: string
+      /** The tax id in that country. */
+      taxId?: string
+    }
+    answer: {
+      invoices: {
+        invoiceId: string
+        number: string
+        /** `correction`: takes the place of the invoice, with what the buyer has added. */
+        kind: 'invoice' | 'credit_note' | 'correction'
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** ISO 8601 in UTC with milliseconds. */
+        issuedAt: string
+        /** The PDF. Whoever has this address can read it. */
+        url: string
+      }[]
+    }
+  }
+  /** Switch invoices on or off, and say what stands on them */
+  'PUT /api/invoice-profile': {
+    body: {
+      /** New sales get an invoice. */
+      on: boolean
+      /** The full legal name. */
+      name: string
+      address: string[]
+      /** Empty where there is none. */
+      postcode: string
+      /** The city. */
+      city: string
+      /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+      country: string
+      /** VAT numbers, GSTIN and the like, checked by their digits. */
+      taxIds: {
+        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+        country: string
+        /** As it is written on letters; spaces and dots do not matter. */
+        id: string
+      }[]
+      /** Stands below the sums, such as the reason why no tax is charged. */
+      note?: string
+    }
+    answer: {
+      profile: {
+        /** New sales get an invoice. */
+        on: boolean
+        /** The full legal name. */
+        name: string
+        address: string[]
+        /** Empty where there is none. */
+        postcode: string
+        /** The city. */
+        city: string
+        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+        country: string
+        /** VAT numbers, GSTIN and the like, checked by their digits. */
+        taxIds: {
+          /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+          country: string
+          /** As it is written on letters; spaces and dots do not matter. */
+          id: string
+        }[]
+        /** Stands below the sums, such as the reason why no tax is charged. */
+        note?: string
+      } | null
+      /** Begins every number of yours, and nobody else’s. */
+      prefix: string | null
+    }
+  }
   /** Set where the money of a currency goes */
   'PUT /api/payout-details/{currency}': {
     params: {
@@ -2346,6 +2531,7 @@ export type RefusalCode =
   | 'consent_required'
   | 'country_required'
   | 'country_unconfirmed'
+  | 'country_unknown'
   | 'currency_not_sold'
   | 'database_unavailable'
   | 'delivery_not_found'
@@ -2377,6 +2563,9 @@ export type RefusalCode =
   | 'invalid_credentials'
   | 'invalid_key'
   | 'invalid_signature'
+  | 'invoice_details_over'
+  | 'invoice_not_found'
+  | 'invoices_busy'
   | 'key_and_session'
   | 'key_bound_to_products'
   | 'key_ended'
@@ -2445,8 +2634,10 @@ export type RefusalCode =
   | 'storage_unavailable'
   | 'success_url_not_allowed'
   | 'tax_rate_missing'
+  | 'tax_id_invalid'
   | 'token_required'
   | 'too_many_confirmations'
+  | 'too_many_corrections'
   | 'too_many_endpoints'
   | 'too_many_keys'
   | 'too_many_sites'
