@@ -157,8 +157,8 @@ export interface Processor {
   /** The rails for a currency, as far as we know them. It makes no request. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
-  /** How the form shows before there is a payment. It makes no request. A payment of the same order has the same ways of paying. */
-  formSetup?(payment: Pick<StartPayment, 'currency' | 'withoutVouchers'>): FormSetup
+  /** How the form shows before there is a payment, with the same ways of paying. Undefined: not at all. It makes no request. */
+  formSetup?(payment: Pick<StartPayment, 'currency' | 'withoutVouchers'>): FormSetup | undefined
   /** `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
   fetchPayment(processorPaymentId: string, reported?: unknown): Promise<PaymentSnapshot>
   /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */

@@ -113,6 +113,7 @@ export const ar: Catalogue = {
     plusTax: 'تُضاف الضريبة بحسب بلدك',
     countryDoubt: 'يبدو أن اتصالك من {seen}. إذا كان {country} صحيحًا، فاضغط مرة أخرى.',
     howToPay: 'كيف تريد أن تدفع؟',
+    orElse: 'أو ادفع بطريقة أخرى',
     method: 'طريقة الدفع',
     priceNow: 'السعر الآن {price}.',
     priceNowText: 'غيّره البائع أثناء فتح هذه الصفحة. ستدفع المبلغ الظاهر على الزر فقط.',

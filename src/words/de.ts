@@ -117,6 +117,7 @@ export const de: Catalogue = {
     plusTax: 'zzgl. Steuer, je nach Ihrem Land',
     countryDoubt: 'Ihre Verbindung kommt anscheinend aus: {seen}. Wenn {country} stimmt, drücken Sie noch einmal.',
     howToPay: 'Wie möchten Sie bezahlen?',
+    orElse: 'Oder anders bezahlen',
     method: 'Zahlungsart',
     priceNow: 'Der Preis ist jetzt {price}.',
     priceNowText:

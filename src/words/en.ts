@@ -118,6 +118,7 @@ export const en = {
     plusTax: 'plus tax, depending on your country',
     countryDoubt: 'You seem to be in {seen}. If {country} is right, press again.',
     howToPay: 'How would you like to pay?',
+    orElse: 'Or pay another way',
     method: 'Payment method',
     priceNow: 'The price is now {price}.',
     priceNowText: 'The seller changed it while this page was open. You pay the amount on the button and nothing else.',

@@ -113,6 +113,7 @@ export const es: Catalogue = {
     plusTax: 'más impuestos, según tu país',
     countryDoubt: 'Tu conexión parece venir de {seen}. Si {country} es correcto, pulsa de nuevo.',
     howToPay: '¿Cómo quieres pagar?',
+    orElse: 'O paga de otra forma',
     method: 'Método de pago',
     priceNow: 'Ahora el precio es {price}.',
     priceNowText:

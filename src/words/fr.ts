@@ -115,6 +115,7 @@ export const fr: Catalogue = {
     plusTax: 'hors taxes',
     countryDoubt: 'Connexion depuis : {seen}. {country} est exact ? Appuyez encore.',
     howToPay: 'Comment souhaitez-vous payer ?',
+    orElse: 'Ou payer autrement',
     method: 'Moyen de paiement',
     priceNow: 'Le prix est maintenant de {price}.',
     priceNowText:

@@ -113,6 +113,7 @@ export const he: Catalogue = {
     plusTax: 'בתוספת מס, לפי המדינה שלך',
     countryDoubt: 'נראה שהחיבור שלך מגיע מ: {seen}. אם {country} נכון, יש ללחוץ שוב.',
     howToPay: 'כיצד ברצונך לשלם?',
+    orElse: 'או שלמו בדרך אחרת',
     method: 'אמצעי תשלום',
     priceNow: 'המחיר כעת הוא {price}.',
     priceNowText: 'המוכר שינה אותו בזמן שהדף היה פתוח. התשלום הוא הסכום שעל הכפתור ותו לא.',

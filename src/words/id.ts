@@ -114,6 +114,7 @@ export const id: Catalogue = {
     plusTax: 'belum termasuk pajak, tergantung negara Anda',
     countryDoubt: 'Koneksi Anda tampaknya berasal dari {seen}. Jika {country} benar, tekan sekali lagi.',
     howToPay: 'Bagaimana Anda ingin membayar?',
+    orElse: 'Atau bayar dengan cara lain',
     method: 'Metode pembayaran',
     priceNow: 'Harganya sekarang {price}.',
     priceNowText: 'Penjual mengubahnya saat halaman ini terbuka. Anda membayar jumlah pada tombol dan tidak lebih.',

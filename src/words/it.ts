@@ -114,6 +114,7 @@ export const it: Catalogue = {
     plusTax: 'più imposte, in base al tuo Paese',
     countryDoubt: 'Connessione da: {seen}. Se {country} è corretto, premi di nuovo.',
     howToPay: 'Come vuoi pagare?',
+    orElse: 'Oppure paga in un altro modo',
     method: 'Metodo di pagamento',
     priceNow: 'Ora il prezzo è {price}.',
     priceNowText:

@@ -114,6 +114,7 @@ export const ja: Catalogue = {
     plusTax: '税別(国によって異なります)',
     countryDoubt: '接続元は{seen}のようです。{country}で正しければ、もう一度押してください。',
     howToPay: '支払い方法を選んでください',
+    orElse: 'または別の方法で支払う',
     method: '支払い方法',
     priceNow: '現在の価格は {price} です。',
     priceNowText: 'このページを開いている間に販売者が変更しました。お支払いはボタンの金額だけです。',

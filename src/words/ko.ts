@@ -113,6 +113,7 @@ export const ko: Catalogue = {
     plusTax: '세금 별도(국가에 따라 다름)',
     countryDoubt: '접속 위치가 {seen}인 것 같습니다. {country}이(가) 맞으면 한 번 더 눌러 주세요.',
     howToPay: '어떻게 결제하시겠어요?',
+    orElse: '또는 다른 방법으로 결제',
     method: '결제 수단',
     priceNow: '이제 가격은 {price}입니다.',
     priceNowText: '이 페이지가 열려 있는 동안 판매자가 바꿨습니다. 버튼에 적힌 금액만 결제합니다.',

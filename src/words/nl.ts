@@ -113,6 +113,7 @@ export const nl: Catalogue = {
     plusTax: 'exclusief belasting, afhankelijk van je land',
     countryDoubt: 'Je verbinding lijkt uit {seen} te komen. Klopt {country}, druk dan nog een keer.',
     howToPay: 'Hoe wil je betalen?',
+    orElse: 'Of betaal op een andere manier',
     method: 'Betaalmethode',
     priceNow: 'De prijs is nu {price}.',
     priceNowText:

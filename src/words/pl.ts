@@ -114,6 +114,7 @@ export const pl: Catalogue = {
     countryDoubt:
       'Twoje połączenie zdaje się pochodzić z kraju: {seen}. Jeśli {country} to właściwy kraj, naciśnij ponownie.',
     howToPay: 'Jak chcesz zapłacić?',
+    orElse: 'Lub zapłać w inny sposób',
     method: 'Metoda płatności',
     priceNow: 'Cena wynosi teraz {price}.',
     priceNowText: 'Sprzedawca zmienił ją, gdy ta strona była otwarta. Płacisz kwotę z przycisku i nic więcej.',

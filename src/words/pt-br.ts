@@ -113,6 +113,7 @@ export const ptBR: Catalogue = {
     plusTax: 'mais impostos, conforme seu país',
     countryDoubt: 'Sua conexão parece vir de: {seen}. Se {country} estiver correto, pressione novamente.',
     howToPay: 'Como você quer pagar?',
+    orElse: 'Ou pague de outra forma',
     method: 'Forma de pagamento',
     priceNow: 'O preço agora é {price}.',
     priceNowText: 'O vendedor o alterou enquanto esta página estava aberta. Você paga o valor do botão e nada mais.',

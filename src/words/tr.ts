@@ -114,6 +114,7 @@ export const tr: Catalogue = {
     plusTax: 'ülkenize göre vergi eklenir',
     countryDoubt: 'Bağlantınız şuradan geliyor gibi görünüyor: {seen}. {country} doğruysa tekrar basın.',
     howToPay: 'Nasıl ödemek istersiniz?',
+    orElse: 'Veya başka bir yolla ödeyin',
     method: 'Ödeme yöntemi',
     priceNow: 'Fiyat şimdi {price}.',
     priceNowText: 'Satıcı, bu sayfa açıkken fiyatı değiştirdi. Düğmedeki tutarı ödersiniz, başka bir şey ödemezsiniz.',

@@ -113,6 +113,7 @@ export const zhHans: Catalogue = {
     plusTax: '另加税费,视所在国家或地区而定',
     countryDoubt: '您似乎位于{seen}。如果{country}正确,请再按一次。',
     howToPay: '您想如何付款?',
+    orElse: '或用其他方式付款',
     method: '付款方式',
     priceNow: '现在的价格是 {price}。',
     priceNowText: '卖家在您打开此页面时更改了价格。您只需支付按钮上的金额。',

@@ -141,7 +141,7 @@ async function expectTargets(page: Page): Promise<void> {
   const small = await page.evaluate(() =>
     [
       ...document.querySelectorAll<HTMLElement>(
-        'button, input:not([type=radio]), select, .rail label, a.button, summary',
+        'button, input:not([type=radio]), select, .rail > label, a.button, summary',
       ),
     ]
       .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)

@@ -67,6 +67,7 @@ export async function shownOrderId(page: Page): Promise<string> {
 }
 
 export async function payWith(page: Page, { rail = 'Card', scenario = 'success' } = {}): Promise<void> {
+  if (rail === 'Apple Pay' || rail === 'Google Pay') return page.getByRole('button', { name: rail }).click()
   await page.getByRole('radio', { name: rail, exact: true }).check()
   if (rail === 'Card') return payByCard(page, { scenario })
   await page.locator('details.sandbox').evaluate((fold: HTMLDetailsElement) => void (fold.open = true))

@@ -30,6 +30,7 @@ for (const [size, rails] of [
 
     for (const rail of rails) {
       test(`the product is bought by ${rail}`, async ({ page }) => {
+        if (rail === 'Apple Pay') await page.addInitScript(() => Object.assign(window, { ApplePaySession: Object }))
         const { email } = await fillIn(page)
         await payWith(page, { rail })
         await expectPaid(page)

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
+import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
 import { expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
 let client: pg.Client
@@ -86,6 +86,8 @@ test('the buyer chooses the price: the suggestion is filled in, and the page sho
     ['a lot', /Please enter an amount/],
     ['', /Please enter an amount/],
     ['12.345', /Is that 12,345\.00 or 12\.34\?/],
+    ['7.000', /Is that 7,000\.00 or 7\.00\?/],
+    ['$7.000', /Is that 7,000\.00 or 7\.00\?/],
     ['9.99.9', /Please enter an amount/],
     ['€9', /Please enter an amount in USD/],
   ] as const) {
@@ -135,6 +137,7 @@ test('a failed order is not repeated by itself after its price or its code was c
   await page.getByRole('button', { name: 'Apply' }).click()
   await expect(page.getByText(`${code} takes`)).toBeVisible()
   await email(page).fill(newEmail())
+  await fillCard(page, '4242424242424242')
   for (const change of [
     () => page.getByLabel('Name your price (USD)').fill('5'),
     () => page.getByRole('button', { name: 'Remove the code' }).click(),

@@ -70,6 +70,7 @@ test('a product for sale shows its price, its seller and the ways to pay, and no
     seller: { name: 'Ann' },
     rails: ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'],
     payments: { live: true, processor: 'sandbox' },
+    statementDescriptor: 'TILL* A BOOK',
   })
   const dollars = await shop.call('GET', `/api/products/${await shop.product()}/public`)
   assert.deepEqual(dollars.body.rails, ['card', 'debit', 'bank_transfer', 'apple_pay', 'google_pay', 'wallet'])

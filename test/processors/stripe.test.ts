@@ -47,6 +47,32 @@ test('a list of payment methods is sent by name, as far as they support the curr
   assert.deepEqual(stripe.rails('USD'), ['card', 'debit'])
 })
 
+test('the form that shows before the payment is told what the payment will have', async (t) => {
+  for (const [paymentMethodTypes, currency] of [
+    [undefined, 'USD'],
+    [['card', 'sepa_debit', 'us_bank_account', 'oxxo'], 'USD'],
+    [['card', 'sepa_debit', 'konbini'], 'JPY'],
+  ] as const)
+    for (const withoutVouchers of [false, true]) {
+      const { server, stripe } = await setUp(t, { ...(paymentMethodTypes && { paymentMethodTypes }) })
+      const setup = stripe.formSetup({ currency, withoutVouchers })!
+      await stripe.startPayment(payment({ currency, withoutVouchers }))
+      const [intent] = server.bank.paymentIntents
+      assert.equal(setup.publishableKey, 'pk_test_till')
+      assert.deepEqual(setup.allowedMethods ?? null, intent!['allowed_payment_method_types'])
+      assert.deepEqual(setup.excludedMethods ?? [], intent!['excluded_payment_method_types'])
+      assert.equal(1900 * setup.unitsPerMinor, intent!['amount'])
+    }
+})
+
+test('where a way of paying shows only for a payment that exists, the form waits for the order', async (t) => {
+  const { stripe } = await setUp(t, { paymentMethodTypes: ['card', 'blik', 'acss_debit'] })
+  const waits = (currency: string) => stripe.formSetup({ currency }) === undefined
+  assert.deepEqual(['PLN', 'CAD', 'USD', 'EUR'].map(waits), [true, true, false, false])
+  const { stripe: cards } = await setUp(t, { paymentMethodTypes: ['card'] })
+  assert.notEqual(cards.formSetup({ currency: 'PLN' }), undefined)
+})
+
 test('the line on a card’s statement is the one that the buyer saw, also for orders from before the star was in it', async (t) => {
   const { server, stripe } = await setUp(t)
   for (const [statementDescriptor, line] of [

@@ -21,17 +21,25 @@ interface Steps {
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
 }
 
-/** A press on the button: makes the order, or finds the one already made, and pays it at the price that the buyer has seen. */
+/**
+ * A press on the button: makes the order, or finds the one already made, and pays it at the price that the buyer has seen. Returns
+ * whether money is taken or may be on its way.
+ */
 export function buyer({ get, set }: Store<State>, product: ProductView, { create, isMade, pay }: Steps) {
-  return async ({ email, wish, form, rail, isCurrent }: Purchase): Promise<void> => {
+  return async ({ email, wish, form, rail, isCurrent }: Purchase): Promise<boolean> => {
     const seen = totalOf(product, get())
     set({ repriced: undefined })
     if (!isMade(email, wish)) await create(email, wish)
     const { order, created } = get()
-    if (viewOf(get()) !== 'payment' || !isCurrent()) return
+    if (viewOf(get()) !== 'payment' || !isCurrent()) return false
     // The button shows the order's own price now. Nothing is sent before the buyer has seen it.
-    if (order!.amount !== seen.amountMinor || order!.currency !== seen.currency) return set({ repriced: true })
+    if (order!.amount !== seen.amountMinor || order!.currency !== seen.currency) {
+      set({ repriced: true })
+      return false
+    }
     // The payment is at another account than the form on the screen: the page opens a new form.
-    if (form?.fits(created!)) await pay(form, rail)
+    if (!form?.fits(created!)) return false
+    await pay(form, rail)
+    return viewOf(get()) !== 'payment'
   }
 }

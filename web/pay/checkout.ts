@@ -11,7 +11,7 @@ import { isSettled, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   /** Makes the order, or finds the one already made for the same address and wish, and pays it by the form. */
-  buy: (purchase: Purchase) => Promise<void>
+  buy: (purchase: Purchase) => Promise<boolean>
   /** Something is missing in the form, and nothing was sent. */
   refuse: (fault: Fault) => void
   /** Shows what the order would cost; undefined while the typed price cannot be read. */

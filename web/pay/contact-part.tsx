@@ -30,6 +30,8 @@ export function useContact({ kept, trouble }: State, onType: () => void) {
   return {
     email,
     isRefused,
+    /** The address that a wallet tells. */
+    take: setEmail,
     /** Whether the text can be an address. Otherwise the field says what is wrong, and gets the focus. */
     check(): boolean {
       setTries(tries + 1)

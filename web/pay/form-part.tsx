@@ -8,6 +8,7 @@ import { ProcessorForm } from './processor-form.tsx'
 import { SandboxForm } from './sandbox-form.tsx'
 import type { StepProps } from './step-props.ts'
 import type { Total } from './total.ts'
+import type { PageWallets } from './use-wallets.ts'
 import { wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
@@ -17,6 +18,7 @@ interface FormPartProps extends StepProps {
   rail: Rail
   onRail: (rail: Rail) => void
   onForm: (form: PaymentForm | undefined) => void
+  wallets: PageWallets
   onFailed: () => void
 }
 
@@ -32,7 +34,7 @@ export const needsOrder = ({ product, state }: Pick<StepProps, 'product' | 'stat
   processorOf({ product, state }) === 'stripe' && !product.payments.form && !state.created
 
 /** The payment form, in its place below the address. */
-export function FormPart({ product, checkout, state, total, rail, onRail, onForm, onFailed }: FormPartProps) {
+export function FormPart({ product, checkout, state, total, rail, onRail, onForm, onFailed, wallets }: FormPartProps) {
   const { order, created, kept, offer, byOrder } = state
   const processor = processorOf({ product, state })
   const isSandbox = processor === 'sandbox'
@@ -47,6 +49,7 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
         order={{ ...(order && { orderId: order.orderId }), amount: total.amountMinor, currency: total.currency }}
         seller={product.seller.name}
         rails={product.rails}
+        wallets={wallets}
         chosen={rail}
         onChoose={onRail}
         onForm={(form) => onForm({ ...form, fits: (created) => created.processor === 'sandbox' })}
@@ -68,6 +71,7 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
         due={{ amount: total.amountMinor, currency: total.currency, setup }}
         created={own}
         knowsEmail={!kept?.link}
+        wallets={wallets}
         onForm={(form) => {
           onForm(form)
           if (form) checkout.watch(false)

@@ -1,4 +1,4 @@
-import type { ApiError, Created, ProductView } from '../ui/api.ts'
+import type { ApiError, Created, ProductView, Rail } from '../ui/api.ts'
 import type { HowToPay } from './saved-checkout.ts'
 
 // The port between the checkout and whatever takes the payment: the sandbox's scenarios, or the form that a processor's
@@ -59,6 +59,20 @@ export interface PaymentForm extends MountedForm {
   fits: (created: Created) => boolean
 }
 
+/** The buttons of the device's wallets, above everything else on the page. */
+export interface Wallets {
+  place: HTMLElement
+  /** Whether this device has a wallet that can pay the price. */
+  show: (are: boolean) => void
+  /**
+   * The buyer presses one. `knowsEmail`: the wallet can tell the buyer's address. Undefined: the page lacks something and says so, and
+   * the wallet stays closed.
+   */
+  open: (knowsEmail: boolean) => { asksEmail: boolean } | undefined
+  /** The buyer has confirmed: the page makes the order, and pays it by this form. False: nothing is taken. */
+  confirm: (form: MountedForm, wallet: { email?: string | undefined; rail?: Rail }) => Promise<boolean>
+}
+
 /** What is to be paid, for a form that shows before there is a payment. */
 export interface Due {
   /** In our minor units. */
@@ -81,6 +95,7 @@ export interface PlainParts {
   knowsEmail: boolean
   seller: string
   product: string
+  wallets: Wallets
   /** The names of the rails. */
   rails: string[]
   /** The language of the page. */

@@ -18,11 +18,22 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   const { trouble, kept, busy, repriced, order } = state
   // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => kept?.wish ?? wishInAddress())
-  const { rail, setRail, press, contact, consents, tax, form, offer, readerRef, submit } = usePurchase({
-    product,
-    checkout,
-    state,
-  })
+  const purchase = usePurchase({ product, checkout, state })
+  const {
+    rail,
+    setRail,
+    press,
+    contact,
+    consents,
+    tax,
+    form,
+    offer,
+    shownWallets,
+    walletsRef,
+    wallets,
+    readerRef,
+    submit,
+  } = purchase
   const { Part, waits, failed } = offer
   const total = totalOf(product, state)
   const isLinked = kept?.link !== undefined
@@ -31,6 +42,11 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   return (
     <form class="stack" noValidate onSubmit={submit} onFocusOut={contact.leave}>
       <WhyNot state={state} />
+      {/* The place is always there, because a button is drawn into it before anybody knows whether it is of use. */}
+      <div class={shownWallets && !total.isFree ? 'wallets' : 'no-wallets'} data-stage={shownWallets}>
+        <div ref={walletsRef} />
+        <p class="or soft small">{words.orElse}</p>
+      </div>
       <h2 tabIndex={-1}>{isLinked ? words.howToPay : words.yourEmail}</h2>
       {isLinked ? <Recipient email={kept?.email} /> : contact.part}
       {!isLinked && waits && <div class="blank short" />}
@@ -50,6 +66,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
             rail={rail}
             onRail={setRail}
             onForm={form.set}
+            wallets={wallets}
             onFailed={form.fail}
           />
         </>

@@ -4,8 +4,9 @@ import { keepTyped } from '../ui/language-choice.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { waysIn } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
-import type { Due, MountedForm, PaymentForm } from './payment-form.ts'
+import type { Due, MountedForm, PaymentForm, Wallets } from './payment-form.ts'
 import { ownSite } from './site.ts'
+import type { PageWallets } from './use-wallets.ts'
 import { wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
@@ -20,6 +21,7 @@ interface ProcessorFormProps {
   /** The order's payment, for which the form is opened. Undefined: the order is made when the buyer pays. */
   created: Created | undefined
   knowsEmail: boolean
+  wallets: PageWallets
   /** The form once the buyer can use it, and undefined before and afterwards. */
   onForm: (form: PaymentForm | undefined) => void
   /** The form does not appear. It may be the form of a payment that was already made. */
@@ -48,8 +50,10 @@ export function ProcessorForm(props: ProcessorFormProps) {
     whole.current?.focus()
   }, [isExpected])
 
-  const open = () => openForm(processor, place.current!, partsOf(props))
-  const current = useRef({ open, onForm, onFailed, fits: (created: Created) => fits(props, created) })
+  const fitsHere = (created: Created) => fits(props, created)
+  const wallets = withFits(props.wallets, fitsHere)
+  const open = () => openForm(processor, place.current!, { ...partsOf(props), wallets })
+  const current = useRef({ open, onForm, onFailed, fits: fitsHere })
   const shownRef = useRef<MountedForm | undefined>(undefined)
   useEffect(() => {
     const { open, onForm, onFailed, fits } = current.current
@@ -114,6 +118,16 @@ const partsOf = ({ product, due, created, knowsEmail }: ProcessorFormProps) => (
   leave: ownSite?.leave,
   language: document.documentElement.lang,
   words,
+})
+
+const withFits = (wallets: PageWallets, fits: PaymentForm['fits']): Wallets => ({
+  // The place is there once the page is drawn.
+  get place() {
+    return wallets.place
+  },
+  show: wallets.show,
+  open: wallets.open,
+  confirm: (form, wallet) => wallets.confirm({ ...form, fits }, wallet),
 })
 
 /** A form that asks for the account shows at one account, and pays there and nowhere else. */

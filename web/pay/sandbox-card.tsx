@@ -15,7 +15,7 @@ interface CardFieldsProps {
 export function CardFields({ card, faults, onType }: CardFieldsProps) {
   const field = (id: CardField) => ({ id, value: card[id], fault: faults[id] })
   return (
-    <div class="card-fields">
+    <div class="card-fields" dir="ltr" lang="en">
       <Field
         {...field('number')}
         label="Card number"

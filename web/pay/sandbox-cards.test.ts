@@ -15,7 +15,9 @@ function isCardNumber(number: string): boolean {
 }
 
 test('the sandbox has one card for each scenario, with a number that a card could have', () => {
-  assert.deepEqual(CARDS.map(([, scenario]) => scenario).sort(), [...SCENARIOS].sort())
+  // How a refund goes is not for the buyer to choose.
+  const chosen = SCENARIOS.filter((one) => !one.endsWith('_refund'))
+  assert.deepEqual(CARDS.map(([, scenario]) => scenario).sort(), chosen.sort())
   for (const [number] of CARDS) {
     assert.ok(isCardNumber(number), number)
     assert.deepEqual(faultsOf(filled(number), NOW), {})

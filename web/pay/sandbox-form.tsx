@@ -1,9 +1,10 @@
-import { h } from 'preact'
+import { h, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { decimalText } from '../../src/kit/money.ts'
 import { ApiError, call } from '../ui/api.ts'
 import { Drawing, Icon } from '../ui/icon.tsx'
 import { WAYS } from '../ui/words.ts'
+import { hasWallet } from './device-wallets.ts'
 import type { SandboxProps } from './sandbox-part.tsx'
 import { useWords } from './use-words.ts'
 
@@ -13,6 +14,7 @@ const loadSandbox = () =>
   import('./sandbox-part.tsx').then(({ sandboxPart }) => ({
     Part: sandboxPart({
       h,
+      render,
       useState,
       useEffect,
       useRef,
@@ -21,6 +23,7 @@ const loadSandbox = () =>
       Icon,
       Drawing,
       WAYS,
+      hasWallet,
       decimalText,
       loadDrawer,
     }),

@@ -2,10 +2,11 @@
 /** @jsx page.h */
 import type { ComponentChildren, ComponentType } from 'preact'
 import type { OrderStatus, Rail } from '../ui/api.ts'
-import type { Fault, MountedForm, Outcome } from './payment-form.ts'
+import type { Fault, MountedForm, Outcome, PaymentForm } from './payment-form.ts'
 import { CardFields, type Faults, TestCards } from './sandbox-card.tsx'
 import { CARDS, type Card, faultsOf, NO_CARD, scenarioOf } from './sandbox-cards.ts'
 import { page, type SandboxTools, takeTools } from './sandbox-tools.ts'
+import type { PageWallets } from './use-wallets.ts'
 import { ABOUT, SCAN, SHAPES, upiLink } from './sandbox-words.ts'
 
 // The sandbox's form: the rails, and how its bank behaves. A real buyer never needs it, so the page loads it on demand.
@@ -18,6 +19,7 @@ export interface SandboxProps {
   onChoose: (rail: Rail) => void
   /** The form, once. It pays as chosen at the press on the button. */
   onForm: (form: MountedForm) => void
+  wallets: PageWallets
 }
 
 export function sandboxPart(tools: SandboxTools): ComponentType<SandboxProps> {
@@ -25,7 +27,7 @@ export function sandboxPart(tools: SandboxTools): ComponentType<SandboxProps> {
   return SandboxPart
 }
 
-function SandboxPart({ onForm, ...more }: SandboxProps) {
+function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
   const [scenario, setScenario] = page.useState('success')
   const [card, setCard] = page.useState(NO_CARD)
   const [faults, setFaults] = page.useState<Faults>({})
@@ -55,14 +57,41 @@ function SandboxPart({ onForm, ...more }: SandboxProps) {
       }),
     [],
   )
+  const press = (rail: Rail) => {
+    // The sandbox's wallets know no address.
+    if (!wallets.open(false)) return
+    const { scenario, card } = chosenRef.current
+    const form: PaymentForm = {
+      stays: false,
+      check: () => Promise.resolve(undefined),
+      submit: ({ clientSecret }, sending) => pay(clientSecret, { rail, scenario, card }, sending),
+      fits: ({ processor }) => processor === 'sandbox',
+      destroy() {},
+    }
+    void wallets.confirm(form, { rail })
+  }
+  const here = more.rails.filter(page.hasWallet)
+  const list = here.join()
+  page.useEffect(() => {
+    if (!list) return
+    const { place } = wallets
+    page.render(<WalletButtons rails={here} onPress={press} />, place)
+    wallets.show(true)
+    return () => {
+      page.render(null, place)
+      wallets.show(false)
+    }
+  }, [list])
   const type = (change: Partial<Card>) => {
     setCard({ ...card, ...change })
     setFaults({})
   }
   return (
     <div class="stack">
-      <RailChoice {...more}>{isCard && <CardFields card={card} faults={faults} onType={type} />}</RailChoice>
-      <details class="sandbox">
+      <RailChoice {...more} rails={more.rails.filter((rail) => !isWallet(rail))}>
+        {isCard && <CardFields card={card} faults={faults} onType={type} />}
+      </RailChoice>
+      <details class="sandbox" dir="ltr" lang="en">
         <summary class="sandbox-title">
           <page.Icon name="flask" /> Test mode: no money moves. How the bank behaves
         </summary>
@@ -71,6 +100,20 @@ function SandboxPart({ onForm, ...more }: SandboxProps) {
     </div>
   )
 }
+
+/** The wallets of devices have buttons of their own. */
+const isWallet = (rail: Rail): boolean => rail === 'apple_pay' || rail === 'google_pay'
+
+/** Without the brands' marks, which only their own buttons may bear. */
+const WalletButtons = ({ rails, onPress }: { rails: Rail[]; onPress: (rail: Rail) => void }) => (
+  <div class="wallet-buttons">
+    {rails.map((rail) => (
+      <button type="button" key={rail} onClick={() => onPress(rail)}>
+        {page.WAYS[rail]}
+      </button>
+    ))}
+  </div>
+)
 
 /** The sandbox behind the same port as the processors' forms. Our own service is its bank. */
 async function pay(
@@ -107,7 +150,7 @@ function RailChoice({
   order,
   seller,
   children,
-}: Omit<SandboxProps, 'onForm'> & { children: ComponentChildren }) {
+}: Omit<SandboxProps, 'onForm' | 'wallets'> & { children: ComponentChildren }) {
   return (
     <fieldset class="rails">
       <legend class="unseen">Payment method</legend>

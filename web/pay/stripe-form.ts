@@ -1,4 +1,12 @@
-import type { Due, Look, MountForm, Outcome } from './payment-form.ts'
+import type { Due, FormParts, MountForm, OrderToPay, Outcome } from './payment-form.ts'
+import {
+  appearanceOf,
+  type NextAction,
+  type StripeElements,
+  type StripeError,
+  type StripeScript,
+} from './stripe-script.ts'
+import { mountWallets } from './stripe-wallets.ts'
 
 /**
  * Stripe wants the script loaded from its own host, and from the release whose API the server speaks
@@ -10,36 +18,57 @@ const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 /** Where Stripe's form has another name for a language, or none: https://docs.stripe.com/js/appendix/supported_locales */
 const LOCALES: Record<string, string> = { 'zh-Hans': 'zh', hi: 'auto' }
 
+async function openStripe(parts: FormParts): Promise<StripeScript> {
+  await parts.load(SCRIPT)
+  if (!window.Stripe) throw new Error('the script has brought no form')
+  return window.Stripe(parts.publishableKey, {
+    locale: LOCALES[parts.language] ?? parts.language,
+    ...(parts.account && { stripeAccount: parts.account }),
+    developerTools: { assistant: { enabled: false } },
+  })
+}
+
 /**
  * Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element. It shows before there is a payment, and
  * the payment has to agree with what the form was told: https://docs.stripe.com/payments/accept-a-payment-deferred
  */
 export const mount: MountForm = async (place, parts) => {
-  await parts.load(SCRIPT)
-  if (!window.Stripe) throw new Error('the script has brought no form')
-  const stripe = window.Stripe(parts.publishableKey, {
-    locale: LOCALES[parts.language] ?? parts.language,
-    ...(parts.account && { stripeAccount: parts.account }),
-    developerTools: { assistant: { enabled: false } },
-  })
-  const elements = stripe.elements({
-    ...(parts.clientSecret ? { clientSecret: parts.clientSecret } : { mode: 'payment', ...dueOf(parts.due) }),
-    appearance: appearanceOf(parts.look()),
-    loader: 'never',
-  })
+  const stripe = await openStripe(parts)
+  const newGroup = () =>
+    stripe.elements({
+      ...(parts.clientSecret ? { clientSecret: parts.clientSecret } : { mode: 'payment', ...dueOf(parts.due) }),
+      appearance: appearanceOf(parts.look()),
+      loader: 'never',
+    })
+  const elements = newGroup()
   const element = elements.create('payment', {
     layout: { type: 'accordion', defaultCollapsed: false, radios: 'if_multiple', spacedAccordionItems: false },
     ...(parts.knowsEmail && { fields: { billingDetails: { email: 'never' } } }),
     business: { name: parts.seller },
+    // They have buttons of their own above.
+    wallets: { applePay: 'never', googlePay: 'never' },
   })
   let chosen = 'card'
   const leavesFrame = () => parts.leave && !STAYS.has(chosen)
   element.on('change', ({ value }) => (chosen = value?.type ?? chosen))
   const dark = matchMedia('(prefers-color-scheme: dark)')
-  const recolour = () => elements.update({ appearance: appearanceOf(parts.look()) })
+  const groups = [elements]
+  const update = (options: object) => groups.forEach((group) => group.update(options))
+  const recolour = () => update({ appearance: appearanceOf(parts.look()) })
+  let closeWallets = () => {}
   const destroy = () => {
     dark.removeEventListener('change', recolour)
     element.destroy()
+    closeWallets()
+  }
+  try {
+    // A group of their own: what the buyer has typed in the form does not matter to a wallet.
+    const walletGroup = newGroup()
+    closeWallets = mountWallets(walletGroup, parts, (order) => confirm({ stripe, parts }, walletGroup, order))
+    groups.push(walletGroup)
+  } catch {
+    // The form pays without them too.
+    parts.wallets.show(false)
   }
   try {
     await new Promise<void>((ready, fail) => {
@@ -52,7 +81,6 @@ export const mount: MountForm = async (place, parts) => {
     throw error
   }
   dark.addEventListener('change', recolour)
-
   return {
     stays: true,
     async check() {
@@ -64,28 +92,37 @@ export const mount: MountForm = async (place, parts) => {
       element.focus()
       return { kind: 'invalid', message: missing.message }
     },
-    update: (due) => void (parts.clientSecret || elements.update(dueOf(due))),
-    async submit({ clientSecret, email, returnUrl }, sending) {
+    update: (due) => void (parts.clientSecret || update(dueOf(due))),
+    async submit(order, sending) {
       // The bank's page takes the whole window. From there the buyer comes back to our page, not to the site around the frame.
       if (leavesFrame()) return leaveFrame(parts.leave!)
       sending()
-      const { error, paymentIntent } = await stripe.confirmPayment({
-        elements,
-        ...(!parts.clientSecret && { clientSecret }),
-        confirmParams: {
-          return_url: returnUrl,
-          // Without an address of ours, Stripe's form asks for one where it needs it.
-          ...(email && { payment_method_data: { billing_details: { email } } }),
-        },
-        // All other methods answer here, without leaving the page.
-        redirect: 'if_required',
-      })
-      return error
-        ? outcomeOf(error)
-        : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action, parts.words.howToFinish))
+      return confirm({ stripe, parts }, elements, order)
     },
     destroy,
   }
+}
+
+/** Pays with what the buyer has entered in a group. */
+async function confirm(
+  { stripe, parts }: { stripe: StripeScript; parts: FormParts },
+  group: StripeElements,
+  { clientSecret, email, returnUrl }: OrderToPay,
+): Promise<Outcome> {
+  const { error, paymentIntent } = await stripe.confirmPayment({
+    elements: group,
+    ...(!parts.clientSecret && { clientSecret }),
+    confirmParams: {
+      return_url: returnUrl,
+      // Without an address of ours, Stripe's form asks for one where it needs it.
+      ...(email && { payment_method_data: { billing_details: { email } } }),
+    },
+    // All other methods answer here, without leaving the page.
+    redirect: 'if_required',
+  })
+  return error
+    ? outcomeOf(error)
+    : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action, parts.words.howToFinish))
 }
 
 const dueOf = ({ amount, currency, setup }: Due) => ({
@@ -138,70 +175,4 @@ function outcomeOf({ type, message, payment_intent: payment }: StripeError): Out
   // These messages are written for buyers, in their language.
   if (type === 'card_error') return { kind: 'declined', ...(message && { message }) }
   return state ?? { kind: 'unknown' }
-}
-
-/** https://docs.stripe.com/elements/appearance-api */
-const appearanceOf = (look: Look) => ({
-  theme: look.dark ? 'night' : 'stripe',
-  variables: {
-    fontFamily: look.font,
-    fontSizeBase: '16px',
-    borderRadius: look.radius,
-    colorPrimary: look.accent,
-    colorBackground: look.paper,
-    colorText: look.ink,
-    colorTextSecondary: look.soft,
-    colorTextPlaceholder: look.soft,
-    colorDanger: look.alarm,
-  },
-  rules: {
-    '.AccordionItem': { borderColor: look.line, boxShadow: 'none' },
-    '.Block': { borderColor: look.line, boxShadow: 'none' },
-    '.Input': { borderColor: look.line, boxShadow: 'none' },
-    '.Input:focus': { borderColor: look.accent, outline: `2px solid ${look.accent}`, boxShadow: 'none' },
-    '.AccordionItem--selected': { backgroundColor: look.wash },
-  },
-})
-
-// The parts of the script that this file uses (https://docs.stripe.com/js).
-
-declare global {
-  interface Window {
-    Stripe?: (key: string, options: object) => StripeScript
-  }
-}
-
-interface StripeScript {
-  elements: (options: { appearance: object; loader: 'never' } & Record<string, unknown>) => StripeElements
-  confirmPayment: (options: {
-    elements: StripeElements
-    clientSecret?: string
-    confirmParams: { return_url: string; payment_method_data?: { billing_details: { email: string } } }
-    redirect: 'if_required'
-  }) => Promise<{ error?: StripeError; paymentIntent?: { status: string; next_action?: NextAction | null } }>
-}
-
-/** The details of the next step, under the name of its type. */
-type NextAction = { type: string } & Record<string, Partial<Record<`hosted_${string}_url`, string | null>> | undefined>
-
-interface StripeElements {
-  create: (type: 'payment', options: object) => StripeElement
-  submit: () => Promise<{ error?: StripeError }>
-  update: (options: object) => void
-}
-
-interface StripeElement {
-  mount: (place: HTMLElement) => void
-  on: (
-    event: 'ready' | 'loaderror' | 'change',
-    listener: (event: { error: StripeError; value?: { type: string } }) => void,
-  ) => void
-  focus: () => void
-  destroy: () => void
-}
-
-interface StripeError {
-  type: string
-  message?: string
-  payment_intent?: { status: string }
 }

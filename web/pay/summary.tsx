@@ -12,7 +12,8 @@ import { wordsOf } from '../ui/language.ts'
 const words = wordsOf('pay')
 const shared = wordsOf('ui')
 
-const SHORT = 260
+/** On a phone the form stands below the text. */
+const SHORT = matchMedia('(max-width: 55.99rem)').matches ? 110 : 260
 
 interface SummaryProps {
   product: ProductView & { images?: Record<string, string> }
@@ -45,7 +46,7 @@ export function Summary({ product, order, total }: SummaryProps) {
                 .map(([width, url]) => `${fromApi(url)} ${width}w`)
                 .join()
             }
-            sizes="25rem"
+            sizes="(max-width: 55.99rem) 6.5rem, 22rem"
             alt=""
             width="1200"
             height="630"
@@ -133,7 +134,7 @@ function Description({ text }: { text: string }) {
   if (!text) return null
   return (
     <div class="description soft">
-      <p dir="auto">{open ? text : `${text.slice(0, SHORT).trimEnd()}…`}</p>
+      <p dir="auto">{open ? text : `${text.slice(0, SHORT).replace(/\s+\S*$/, '')}…`}</p>
       {!open && (
         <button type="button" class="link small" onClick={() => setOpen(true)}>
           {words.readMore}

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Rail, Wish } from '../ui/api.ts'
+import type { ProductView, Rail, Wish } from '../ui/api.ts'
+import type { State } from './state.ts'
 import { useConsents } from './consent-part.tsx'
 import { useContact } from './contact-part.tsx'
 import { needsOrder, processorOf } from './form-part.tsx'
@@ -9,11 +10,12 @@ import { totalOf } from './total.ts'
 import { useForm } from './use-form.ts'
 import { useOfferPart } from './use-offer-part.ts'
 import { usePress } from './use-press.ts'
+import { useWallets } from './use-wallets.ts'
 
 /** All that the buyer fills in, and what a press on the button does with it. */
 export function usePurchase({ product, checkout, state }: StepProps) {
   const { kept } = state
-  const [rail, setRail] = useState<Rail>(state.rail ?? product.rails[0] ?? 'card')
+  const [rail, setRail] = useState<Rail>(() => firstRail(product, state))
   const press = usePress(checkout.letGo)
   const contact = useContact(state, press.takeBack)
   const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [])
@@ -22,19 +24,19 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const offer = useOfferPart(product)
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
 
-  /** What the buyer wants, once the page lacks nothing. Undefined: it says what it lacks. */
-  async function read(isCurrent: () => boolean): Promise<{ wish: Wish | undefined } | undefined> {
-    // An order of a link has its address and its price.
-    if (kept?.link) return { wish: undefined }
-    if (!contact.check() || !consents.check()) return undefined
+  const isLinked = kept?.link !== undefined
+  /** What the buyer wants, once the page lacks nothing. Undefined: it says what it lacks. An order of a link has its own. */
+  async function read(): Promise<{ wish: Wish | undefined } | undefined> {
+    if (isLinked) return { wish: undefined }
+    if (!consents.check()) return undefined
     const place = totalOf(product, state).isFree ? {} : tax.read()
     if (!place) return undefined
-    if (await contact.hold(isCurrent)) return undefined
     const asked = readerRef.current && (await readerRef.current())
     return asked || !readerRef.current ? { wish: { ...consents.add(asked), ...place } } : undefined
   }
   async function pay(isCurrent: () => boolean): Promise<void> {
-    const asked = await read(isCurrent)
+    if (!isLinked && (!contact.check() || !consents.check() || (await contact.hold(isCurrent)))) return
+    const asked = await read()
     if (!asked || !isCurrent()) return
     const isWithout = totalOf(product, state).isFree || needsOrder({ product, state })
     const shown = isWithout ? undefined : await form.whenReady()
@@ -51,8 +53,10 @@ export function usePurchase({ product, checkout, state }: StepProps) {
       isCurrent,
     })
   }
+  const wallets = useWallets({ product, checkout, state, contact, consents, tax, press, readerRef, read })
   return {
     rail,
+    ...wallets,
     setRail,
     press,
     contact,
@@ -67,3 +71,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     },
   }
 }
+
+/** That of the last try. A wallet of the device is no choice in the form: it has a button of its own. */
+const firstRail = ({ rails }: ProductView, { rail }: State): Rail =>
+  rail && rail !== 'apple_pay' && rail !== 'google_pay' ? rail : (rails[0] ?? 'card')

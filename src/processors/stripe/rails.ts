@@ -68,6 +68,23 @@ const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
 /** Ways of paying that cost nothing to begin and can give the buyer days: vouchers, and debits that wait for test deposits. */
 export const VOUCHERS = ['acss_debit', 'boleto', 'konbini', 'multibanco', 'oxxo', 'us_bank_account'] as const
 
+/** Ways of paying that the form shows only for a payment that exists (https://docs.stripe.com/payments/accept-a-payment-deferred). */
+const AFTER_PAYMENT = ['blik', 'acss_debit']
+
+/** Whether a currency has such a way of paying, so that the form waits for the order. */
+export const waitsForPayment = (
+  configured: readonly string[] | undefined,
+  currency: string,
+  offered: readonly string[] | undefined,
+): boolean =>
+  // buyers in other countries do not know the debit of Canada
+  methodsFor(AFTER_PAYMENT, currency).some(
+    (way) =>
+      currency !== 'USD' &&
+      (configured?.includes(way) ?? true) &&
+      (offered?.includes(way) ?? configured?.includes(way) ?? false),
+  )
+
 /** Shown while the account's offers are unknown: nearly every account has cards. */
 const LEAST = ['card']
 

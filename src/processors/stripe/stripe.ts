@@ -11,7 +11,7 @@ import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
 import { registerHost, registerHosts } from './hosts.ts'
 import { fetchMethods } from './methods.ts'
 import { payoutItems, payoutsSince } from './payouts.ts'
-import { checkedMethods, railsFor } from './rails.ts'
+import { checkedMethods, railsFor, waitsForPayment } from './rails.ts'
 import { checkedId, readObjects, readPaidObjects } from './read.ts'
 import { refund } from './refund.ts'
 import { returnFee } from './return-fee.ts'
@@ -75,6 +75,7 @@ function atAccount(options: StripeOptions, stripe: Stripe, connected: string | u
     rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency, options.ways?.()) : []),
     startPayment: (payment) => startPayment(account, payment),
     formSetup(payment) {
+      if (waitsForPayment(methods, payment.currency, options.ways?.())) return undefined
       const { allowed, excluded } = waysOf(account, payment)
       return {
         publishableKey,
