@@ -12,9 +12,9 @@ export const RAZORPAY = ['checkout', 'cdn', 'api', 'lumberjack'].map((name) => `
 export type RazorpayStandIn = Awaited<ReturnType<typeof startRazorpay>>
 
 /** A shop with payments in rupees by Razorpay. A stand-in at Razorpay's addresses plays its window and its banks. */
-export async function startRazorpay() {
+export async function startRazorpay(env: Record<string, string> = {}) {
   const bank = await startRazorpayServer(ACCOUNT)
-  const service = await startService(razorpaySettings(bank))
+  const service = await startService({ ...razorpaySettings(bank), ...env })
   bank.webhookUrl = `${service.url}/api/webhooks/razorpay`
   return {
     bank,

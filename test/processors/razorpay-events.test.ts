@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Processor, ProcessorEvent } from '../../src/processors/processor.ts'
-import { razorpayId } from '../stand-ins/razorpay-bank.ts'
+import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { razorpaySignature } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'
 

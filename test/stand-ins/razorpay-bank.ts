@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import type http from 'node:http'
+import { type Json, Refused, nowSeconds, razorpayId } from './razorpay-refusal.ts'
+import { newRoute } from './razorpay-route.ts'
 
 // Plays Razorpay by its published API (https://razorpay.com/docs/api): its entities, how they change, and its strict refusals. The
 // test plays the buyer, the bank and the person at the dashboard.
 
-export type Json = Record<string, any>
 export type Outcome =
   | 'created'
   | 'authorized'
@@ -22,26 +22,10 @@ export interface Request {
   body: Json
 }
 
-/** "No", as it is put into words there (https://razorpay.com/docs/errors). */
-export class Refused extends Error {
-  status: number
-  error: Json
-  constructor(description: string, { status = 400, ...more }: Json = {}) {
-    super(description)
-    this.status = status
-    const where = { source: 'business', step: 'payment_initiation', reason: 'input_validation_failed', metadata: {} }
-    this.error = { code: 'BAD_REQUEST_ERROR', description, ...where, ...more }
-  }
-}
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-export const razorpayId = (prefix: string): string =>
-  prefix + Array.from({ length: 14 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-export const nowSeconds = () => Math.floor(Date.now() / 1000)
 const LIST_QUERY = ['from', 'to', 'count', 'skip']
 
 /** `emit` gets each event, with its entities. */
-export function newBank(emit: (event: string, about: Json) => void) {
+export function newBank(emit: (event: string, about: Json, account?: string) => void) {
   const orders = new Map<string, Json>()
   const payments = new Map<string, Json>()
   const refunds = new Map<string, Json>()
@@ -50,11 +34,13 @@ export function newBank(emit: (event: string, about: Json) => void) {
   const captures = new Map<string, string>()
   const idempotent = new Map<string, { body: string; answer?: Json }>()
 
+  const route = newRoute({ payments, emit, list, allow, need })
   const bank = {
     orders,
     payments,
     refunds,
     disputes,
+    route,
     /** An account's behaviour for a repeated receipt. */
     receipts: 'same_order' as 'same_order' | 'refused' | 'ignored' | 'unknown_field',
     /** How far a refund gets at once. */
@@ -168,6 +154,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
       })
       emit('payment.captured', { payment })
       emit('order.paid', { payment, order })
+      route.captured(order.id)
     },
 
     /** Authorized and never captured: the money goes back by itself. */
@@ -313,7 +300,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
     return { entity: 'collection', count: items.length, items }
   }
 
-  function makeOrder({ amount, currency, receipt, notes, payment, unique_receipt, ...rest }: Json): Json {
+  function makeOrder({ amount, currency, receipt, notes, payment, unique_receipt, transfers, ...rest }: Json): Json {
     allow(Object.keys(rest), ['partial_payment'])
     if (unique_receipt !== undefined && bank.receipts === 'unknown_field') allow(['unique_receipt'], [])
     if (!Number.isInteger(amount)) throw new Refused('The amount must be an integer.', { field: 'amount' })
@@ -332,6 +319,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
       payment?.capture_options ?? {}
     if (payment?.capture === 'automatic' && (automatic < 12 || manual < automatic || manual > 7200))
       throw new Refused('The capture options are not valid', { field: 'payment' })
+    const passed = transfers === undefined ? [] : route.checkTransfers(amount, transfers)
     const known = [...orders.values()].find((one) => one.receipt === receipt)
     if (known && bank.receipts === 'refused')
       throw new Refused('Order receipt should be unique.', { metadata: { order_id: known.id } })
@@ -355,7 +343,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
     }
     orders.set(order.id, order)
     captures.set(order.id, payment?.capture ?? 'automatic')
-    return order
+    return passed.length > 0 ? { ...order, transfers: route.make(order.id, passed) } : order
   }
 
   function capturePayment(id: string, { amount, currency, ...rest }: Json): Json {
@@ -403,6 +391,8 @@ export function newBank(emit: (event: string, about: Json) => void) {
   }
 
   function answer({ method, path, query, headers, body }: Request): Json {
+    const ofRoute = route.answer(method, path, query, body)
+    if (ofRoute) return structuredClone(ofRoute)
     const [, kind = '', id = '', what = ''] = /^\/v1\/(\w+)(?:\/(\w+))?(?:\/(\w+))?\/?$/.exec(path) ?? []
     const of = (all: Map<string, Json>, field: string) => [...all.values()].filter((one) => one[field] === id)
     switch (`${method} ${kind}${id && '/:id'}${what && `/${what}`}`) {
@@ -417,8 +407,13 @@ export function newBank(emit: (event: string, about: Json) => void) {
         return list(chosen, query, ['receipt', 'authorized'])
       }
       case 'GET orders/:id':
-        allow(query.keys(), [])
-        return shown(need(orders.get(id)))
+        allow(query.keys(), ['expand[]'])
+        return {
+          ...shown(need(orders.get(id))),
+          ...(query.get('expand[]') === 'transfers' && {
+            transfers: { entity: 'collection', items: route.of(id).map(route.shown) },
+          }),
+        }
       case 'GET orders/:id/payments': {
         // not a list in pages: it takes no count, and gives all
         allow(query.keys(), [])

@@ -2,7 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Json, Refused, type Request, newBank, nowSeconds, razorpayId } from './razorpay-bank.ts'
+import { type Request, newBank } from './razorpay-bank.ts'
+import { type Json, Refused, nowSeconds, razorpayId } from './razorpay-refusal.ts'
 
 // A server that speaks Razorpay's API over HTTP as badly as the real one can: with the faults that a test gives it, and with
 // notifications that are late, doubled, in another order, or never come (https://razorpay.com/docs/webhooks).
@@ -103,11 +104,11 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     },
   })
 
-  function emit(event: string, about: Json): void {
+  function emit(event: string, about: Json, account = 'acc_BFQ7uQEaa7j2z7'): void {
     const parts = Object.entries(about).map(([name, entity]) => [name, { entity: bank.shown(entity, true) }])
     const body = JSON.stringify({
       entity: 'event',
-      account_id: 'acc_BFQ7uQEaa7j2z7',
+      account_id: account,
       event,
       contains: Object.keys(about),
       payload: Object.fromEntries(parts),
