@@ -492,7 +492,7 @@ export interface OrderDetail {
   receipt: 'sent' | 'bounced' | 'held' | 'none'
   /** The line on the buyer’s bank statement. */
   statementDescriptor: string
-  /** The sum of the order’s transfers so far, in minor units. */
+  /** The sum of the order’s transfers so far, in minor units, without what only moves between your balance and your own account. */
   netAmount: number
   timeline: {
     /** ISO 8601 in UTC with milliseconds. */
@@ -954,6 +954,8 @@ export interface Transfer {
     | 'dispute_return'
     | 'held_loss'
     | 'held_loss_back'
+    | 'passed_on'
+    | 'passed_back'
     | 'payout'
     | 'payout_failed'
     | 'payout_reversed'
@@ -1605,7 +1607,7 @@ export interface Api {
   'GET /api/payouts/next': {
     answer: {
       /** `manual`: the operator of the service pays by bank. Otherwise the processor pays. */
-      by: 'manual' | 'stripe-connect'
+      by: 'manual' | 'stripe-connect' | 'razorpay-route'
       schedule: 'weekly' | 'monthly'
       /** How many days the money of a sale waits. */
       holdDays: number
@@ -2464,6 +2466,65 @@ export interface Api {
     body: NewPayoutDetails
     answer: PayoutDetails
   }
+  /** Tell the processor about your business */
+  'PUT /api/payouts/account': {
+    body: {
+      /** The name of the business, or of the person, as it stands at the tax office. */
+      legalName: string
+      businessType:
+        | 'individual'
+        | 'proprietorship'
+        | 'partnership'
+        | 'llp'
+        | 'private_limited'
+        | 'public_limited'
+        | 'trust'
+        | 'society'
+        | 'ngo'
+      /** What the products are, mostly. */
+      sells: 'texts' | 'courses' | 'software' | 'games'
+      /** The person behind the business: letters and spaces. */
+      contactName: string
+      /** Digits only. */
+      phone: string
+      /** The registered address. */
+      street1: string
+      /** The second line of the address. */
+      street2: string
+      /** The city. */
+      city: string
+      /** The state, such as KARNATAKA. */
+      state: string
+      /** Six digits. */
+      postalCode: string
+      /** The PAN of the person. */
+      pan: string
+      /** The PAN of the business, if it has one. */
+      businessPan?: string
+      /** The GST number, if there is one. */
+      gst?: string
+      /** The bank account that gets the money. */
+      accountNumber: string
+      /** Its IFSC. */
+      ifsc: string
+      /** Its holder. */
+      beneficiaryName: string
+      /** You accept the processor’s terms. */
+      acceptsTerms: true
+    }
+    answer: {
+      /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
+      state: 'none' | 'open' | 'restricted' | 'active'
+      /** The data that the processor still needs, in words. */
+      missing: string[]
+      /** Whether the processor pays your bank. */
+      paysOut: boolean
+      /** Your products are not for sale until the account is active. */
+      blocksSales: boolean
+      /** When the processor last told this. */
+      readAt: string | null
+    }
+  }
   /** Give a product a picture */
   'PUT /api/products/{productId}/image': {
     params: {
@@ -2511,6 +2572,9 @@ export const KEYED: ReadonlySet<string> = new Set(['POST /api/checkout', 'POST /
 
 /** Why the service refuses. */
 export type RefusalCode =
+  | 'account_by_details'
+  | 'account_by_link'
+  | 'account_details_refused'
   | 'account_not_needed'
   | 'account_number_invalid'
   | 'account_unavailable'

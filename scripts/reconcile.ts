@@ -16,7 +16,7 @@ import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const DAY_MS = 86_400_000
 const [RECONCILED, DIFFERS, NOT_RECONCILED] = [0, 1, 2]
-const KIND_WORDS = { capture: 'captured', refund: 'refunded', dispute: 'disputed' }
+const KIND_WORDS = { capture: 'captured', refund: 'refunded', dispute: 'disputed', transfer: 'passed on' }
 
 /** A reconciliation enqueues no jobs. */
 const nothing = async () => {}

@@ -56,6 +56,7 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
       account.addresses?.filter(({ ofSellers }) => !ofSellers),
     ),
     ...(patient.config.payouts.by === 'stripe-connect' ? checkSellers(patient, account) : []),
+    ...(patient.config.payouts.by === 'razorpay-route' ? checkRoute(account) : []),
   ]
 }
 
@@ -130,6 +131,20 @@ function checkSellers(patient: Patient, { takesSellers, addresses }: AccountChec
   const theirs = addresses?.filter(({ ofSellers }) => ofSellers)
   return [platform, ...(secrets < 2 ? [secret] : []), ...checkAddresses(patient, 'stripe', theirs, true)]
 }
+
+/** Checks whether Razorpay passes money on to sellers' accounts below ours: it does so for accounts that have asked for it. */
+const checkRoute = ({ takesSellers }: AccountCheck): Finding[] => [
+  takesSellers
+    ? fine(
+        'sellers’ accounts',
+        'can be opened below this account; its dashboard shows whether the webhook has the events of docs/payouts.md',
+      )
+    : failure(
+        'sellers’ accounts',
+        'cannot be opened: this account does not have Route, so no seller can sell',
+        'ask Razorpay for Route in its dashboard',
+      ),
+]
 
 /** Checks whether the processor has our address for notifications. */
 function checkAddresses(

@@ -9,6 +9,7 @@ import { orderPasses } from '../orders/order-passes.ts'
 import { statusTokens } from '../orders/status-tokens.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import { firstAttempts } from '../payments/attempts/attempts.ts'
+import { payerOf } from '../payouts/accounts/payers.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
@@ -43,7 +44,7 @@ export function registerCheckout(
     statementPrefix,
     ttlHours: config.orderTtlHours.instant,
     paymentsLive: processors.size > 0,
-    connectsSellers: config.payouts.by === 'stripe-connect',
+    accountsAt: payerOf(config.payouts.by),
     freeMail: limits,
     ...(processors.size > 0 && {
       firstAttempts: firstAttempts((currency) => processorFor(processors, currency)?.name),

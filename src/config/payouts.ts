@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts'
 export interface PayoutsConfig {
   readonly payouts: {
     /** How sellers get their money: the operator pays by bank, or the processor pays them. */
-    readonly by: 'manual' | 'stripe-connect'
+    readonly by: 'manual' | 'stripe-connect' | 'razorpay-route'
     /** How long the money of a sale waits. */
     readonly holdDays: number
     readonly schedule: 'weekly' | 'monthly'
@@ -25,7 +25,12 @@ export function readPayouts(reader: Reader): PayoutsConfig {
   const { checked } = reader
   return {
     payouts: {
-      by: checked('PAYOUTS', 'manual', oneOf('manual', 'stripe-connect'), 'manual or stripe-connect'),
+      by: checked(
+        'PAYOUTS',
+        'manual',
+        oneOf('manual', 'stripe-connect', 'razorpay-route'),
+        'manual, stripe-connect or razorpay-route',
+      ),
       holdDays: checked(
         'PAYOUT_HOLD_DAYS',
         7,

@@ -3,6 +3,8 @@ import { modeOf } from '../processors/settings.ts'
 import type { Environment, Reader } from './reader.ts'
 import type { Config } from './shape.ts'
 
+const LEAST_HOLD_DAYS = 5
+
 /** Settings that mean something only beside others. A part of them is not taken for none. */
 export function problemsOfParts(config: Config, { text, names }: Reader, env: Environment): string[] {
   const problems: string[] = []
@@ -35,5 +37,12 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
   // another processor would take sellers' money to the service's own account
   if (config.payouts.by === 'stripe-connect' && config.processors.join() !== 'stripe')
     problems.push('PAYOUTS: stripe-connect needs PROCESSORS=stripe, and Stripe’s keys')
+  if (config.payouts.by === 'razorpay-route') {
+    if (config.processors.join() !== 'razorpay')
+      problems.push('PAYOUTS: razorpay-route needs PROCESSORS=razorpay, and Razorpay’s keys')
+    // Razorpay tries a failed transfer again on three days, and until then the operator must not pay the same money by bank
+    if (config.payouts.holdDays < LEAST_HOLD_DAYS)
+      problems.push(`PAYOUT_HOLD_DAYS: at least ${LEAST_HOLD_DAYS} with PAYOUTS=razorpay-route`)
+  }
   return problems
 }

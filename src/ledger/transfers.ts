@@ -26,6 +26,8 @@ export interface Transfer {
     | 'tax'
     | 'tax_refund'
     | 'tax_again'
+    | 'passed_on'
+    | 'passed_back'
     | PayoutKind
   /** The event that caused the transfer. (kind, cause) is unique, so a repeat books nothing. */
   cause: string
@@ -43,7 +45,7 @@ export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
 /** What this service owes a seller. */
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
-/** What lies at the seller's own account at the processor, so that this service owes nothing of it. */
+/** What lies at the seller's own account at the processor, or has gone on there, so that this service owes nothing of it. */
 export const directAccount = (sellerId: string) => `direct:${sellerId}`
 /** The tax within a seller's sales, which the seller owes to the tax office. This service owes nothing of it, and holds nothing of it. */
 export const taxAccount = (sellerId: string) => `tax:${sellerId}`
@@ -154,6 +156,28 @@ function taxTransfer(
   const [debit, credit] = kind === 'tax_refund' ? [tax, counterpart] : [counterpart, tax]
   return { kind, cause, orderId, currency, debit, credit, amountMinor }
 }
+
+/** What stays with the seller of a sale of which `returnedMinor` went back to the buyer, with its share of the fee. */
+export const keptOf = ({
+  saleMinor,
+  feeMinor,
+  returnedMinor,
+}: {
+  saleMinor: number
+  feeMinor: number
+  returnedMinor: number
+}): number => {
+  const goneMinor = Math.min(returnedMinor, saleMinor)
+  return saleMinor - goneMinor - (feeMinor - share(feeMinor, goneMinor, saleMinor))
+}
+
+/** The processor has passed money on from our account to the seller's, so it is not owed any more. It comes back before a refund. */
+export const passedOn = ({ sellerId, processor: _, ...money }: Money): Transfer[] => [
+  { kind: 'passed_on', ...money, debit: sellerAccount(sellerId), credit: directAccount(sellerId) },
+]
+export const passedBack = ({ sellerId, processor: _, ...money }: Money): Transfer[] => [
+  { kind: 'passed_back', ...money, debit: directAccount(sellerId), credit: sellerAccount(sellerId) },
+]
 
 /** Money that pays for nothing (a second capture, a wrong amount) stays in the suspense account until it goes back. */
 export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [

@@ -124,6 +124,8 @@ const ODD_ENTRIES = sql`
     when 'tax' then t.debit_account = 'tax-owed:' || o.seller_id and t.credit_account = 'tax:' || o.seller_id
     when 'tax_again' then t.debit_account = 'tax-owed:' || o.seller_id and t.credit_account = 'tax:' || o.seller_id
     when 'tax_refund' then t.debit_account = 'tax:' || o.seller_id and t.credit_account = 'tax-owed:' || o.seller_id
+    when 'passed_on' then t.debit_account = a.seller and t.credit_account = 'direct:' || o.seller_id
+    when 'passed_back' then t.debit_account = 'direct:' || o.seller_id and t.credit_account = a.seller
     else false end as right_accounts) as r
   where t.order_id is not null and (o.id is null or not right_accounts
     or (t.currency <> o.currency and t.kind in (
@@ -142,6 +144,7 @@ const ODD_ORDERS = sql`
       coalesce(sum(case kind when 'fee_refund' then amount_minor when 'fee_again' then -amount_minor end), 0) as fee_back,
       coalesce(sum(amount_minor) filter (where kind = 'tax'), 0) as tax,
       coalesce(sum(case kind when 'tax_refund' then amount_minor when 'tax_again' then -amount_minor end), 0) as tax_back,
+      coalesce(sum(case kind when 'passed_on' then amount_minor when 'passed_back' then -amount_minor end), 0) as passed,
       sum(case when credit_account = 'held' then amount_minor when debit_account = 'held' then -amount_minor else 0 end) as held,
       sum(case when credit_account = 'disputed' then amount_minor when debit_account = 'disputed' then -amount_minor else 0 end) as disputed
     from transfers where order_id is not null group by order_id),
@@ -154,7 +157,7 @@ const ODD_ORDERS = sql`
   sums as (
     select o.id, o.state, o.currency, o.amount_minor, o.fee_minor, o.refunded_minor, o.paid_at is not null as paid,
       coalesce(o.tax_minor, 0) as tax_minor, coalesce(b.tax, 0) as tax, coalesce(b.tax_back, 0) as tax_back, coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,
-      coalesce(b.held, 0) + coalesce(d.minor, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
+      coalesce(b.held, 0) + coalesce(d.minor, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost, coalesce(b.passed, 0) as passed,
       least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::bigint as returned
     from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
       left join held_disputed d on d.order_id = o.id
@@ -173,6 +176,7 @@ const ODD_ORDERS = sql`
     ('tax_differs', case when s.paid then s.tax_minor else 0 end, s.tax),
     ('tax_returned_differs', due.tax_back, s.tax_back),
     ('held_below_zero', 0, least(s.held, 0)),
+    ('passed_below_zero', 0, least(s.passed, 0)),
     ('disputed_below_zero', 0, least(s.disputed, 0)),
     ('state_differs', case s.state when 'refunded' then s.amount_minor else s.refunded end, s.refunded),
     ('state_differs', case when s.state = 'paid' then 0 else s.refunded + s.lost end, s.refunded + s.lost),

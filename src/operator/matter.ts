@@ -10,6 +10,8 @@ export const MATTERS = [
   'tax_rate_missing',
   'payout_run',
   'payout_failed',
+  'not_taken_back',
+  'not_passed_on',
   'payouts_unanswered',
   'mail_failed',
   'receipts_refused',

@@ -7,10 +7,12 @@ import type { Matter } from './matter.ts'
 const MOST_SHOWN = 20
 /** Banks confirm a transfer within some days. */
 const ANSWER_DAYS = 7
+/** The processor passes money on within minutes. */
+const PASS_HOURS = 6
 
 /** The payouts that need a person. */
 export const payoutMatters = async (db: Db): Promise<Matter[]> =>
-  (await Promise.all([waitingRuns(db), failedPayouts(db), unansweredPayouts(db)])).flat()
+  (await Promise.all([waitingRuns(db), failedPayouts(db), oddPasses(db), unansweredPayouts(db)])).flat()
 
 async function waitingRuns(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ id: string; payouts: number; at: Date }>`
@@ -39,6 +41,49 @@ async function failedPayouts(db: Db): Promise<Matter[]> {
     view: `/payouts/${id}`,
     at,
   }))
+}
+
+/** Money that should have gone on to a seller's account, or come back from there, and has not for hours. */
+async function oddPasses(db: Db): Promise<Matter[]> {
+  const { rows } = await sql<OddPass>`
+    select a.order_id as "orderId", a.due_minor as "dueMinor", a.passed_minor as "passedMinor", o.currency, a.created_at as at,
+      (select t.failure from processor_transfers t where t.order_id = a.order_id and t.failure is not null
+        order by t.made_at desc limit 1) as failure,
+      not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing"
+    from passes a join orders o on o.id = a.order_id
+    where a.due_minor <> a.passed_minor and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
+    order by a.created_at limit ${MOST_SHOWN}`.execute(db)
+  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing }) => {
+    const view = `/orders/${orderId}`
+    if (passedMinor > dueMinor)
+      return {
+        what: 'not_taken_back',
+        says: `${formatMoney(passedMinor - dueMinor, currency)} of a refund or a lost dispute could not be taken back from the seller’s account.`,
+        advice:
+          'The service tries again each day. The seller owes it: the next sales make up for it, or settle it with the seller.',
+        view,
+        at,
+      }
+    const why = failure ? `failed (${failure})` : isMissing ? 'was never made' : 'is not done'
+    return {
+      what: 'not_passed_on',
+      says: `${formatMoney(dueMinor - passedMinor, currency)} of a sale has not reached the seller’s account: the transfer ${why}.`,
+      advice:
+        'Make the transfer in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.',
+      view,
+      at,
+    }
+  })
+}
+
+interface OddPass {
+  orderId: string
+  dueMinor: number
+  passedMinor: number
+  currency: string
+  at: Date
+  failure: string | null
+  isMissing: boolean
 }
 
 async function unansweredPayouts(db: Db): Promise<Matter[]> {

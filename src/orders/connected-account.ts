@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 
 export interface AccountRule {
   statementPrefix: string
-  /** Where sellers have accounts of their own at the processor, an order is paid at its seller's. */
-  connectsSellers?: boolean | undefined
+  /** The processor at which sellers have accounts of their own: an order is paid at its seller's, or its price goes on to it. */
+  accountsAt?: string | undefined
 }
 
 /** Longer than what Stripe calls a shortened descriptor: then the bank prints it alone. */
@@ -14,14 +14,14 @@ const LONGEST_PREFIX = 10
  * that the bank prints. Where no seller has an account, the statement reads nothing more for it.
  */
 export function pinnedAccount(
-  { statementPrefix, connectsSellers }: AccountRule,
+  { statementPrefix, accountsAt }: AccountRule,
   { seller, suffix }: { seller: RawBuilder<unknown>; suffix: RawBuilder<unknown> },
 ): { account: RawBuilder<unknown>; line: RawBuilder<unknown> } {
   const own = sql`statement_line(${statementPrefix}, ${suffix})`
-  if (!connectsSellers) return { account: sql`null::text`, line: own }
+  if (accountsAt === undefined) return { account: sql`null::text`, line: own }
   const active = (what: RawBuilder<unknown>) => sql`(
     select ${what} from connected_accounts c
-    where c.seller_id = ${seller} and c.processor = 'stripe' and c.state = 'active' and c.ended_at is null)`
+    where c.seller_id = ${seller} and c.processor = ${accountsAt} and c.state = 'active' and c.ended_at is null)`
   const line = sql`case when length(c.statement_prefix) > ${LONGEST_PREFIX} then c.statement_prefix
     else statement_line(c.statement_prefix, ${suffix}) end`
   return { account: active(sql`c.processor || '@' || c.account`), line: sql`coalesce(${active(line)}, ${own})` }

@@ -6,6 +6,7 @@ import type { Db } from '../kit/database.ts'
 import { countryFinder } from '../kit/country.ts'
 import type { Server } from '../kit/http.ts'
 import type { TrustedProxy } from '../kit/settings.ts'
+import { payerOf } from '../payouts/accounts/payers.ts'
 import type { Processor } from '../processors/processor.ts'
 import { sitesOfProduct } from '../sellers/sites.ts'
 import { docsRoutes } from './docs.ts'
@@ -49,7 +50,7 @@ export async function registerPages(
   if (outbox) outboxRoutes(server, db, outbox)
   docsRoutes(server)
   await guideRoutes(server, { root: ROOT, baseUrl, appUrl })
-  const rule = { statementPrefix, connectsSellers: config.payouts.by === 'stripe-connect' }
+  const rule = { statementPrefix, accountsAt: payerOf(config.payouts.by) }
   const views = { db, processors, baseUrl, rule }
   const countryOf = countryFinder(config.countryHeader, config.trustProxy)
   const demoIds = demo.map(({ id }) => id)

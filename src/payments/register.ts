@@ -12,6 +12,7 @@ import { type OrderToPay, startPayment } from './attempts/start.ts'
 import { registerReconciliation } from './reconciliation/nightly.ts'
 import { registerRefundJobs, resumeRefunds } from './refunds/refund.ts'
 import { registerFeeReturns } from './refunds/return-fee.ts'
+import { lookAtPasses, registerTakeBacks } from './refunds/take-back.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { webhookRoutes } from './routes.ts'
 import { repairParts } from './settle/parts.ts'
@@ -80,6 +81,8 @@ export async function registerPayments(
 
   await registerRefundJobs(jobs, syncing)
   await registerFeeReturns(jobs, syncing)
+  await registerTakeBacks(jobs, syncing)
+  await jobs.every(EVERY_MINUTE, 'look_at_passes', () => lookAtPasses(syncing, jobs))
   await jobs.every(RESUME_REFUNDS_AT, 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, { processors, settle })
   await jobs.every(EVERY_MINUTE, 'sync_due', async () => void (await payments.syncDue()), 'reconcile')

@@ -93,10 +93,11 @@ async function settleEvent(parts: WebhookParts, processor: Processor, event: Pro
   const { account } = event
   if (account === undefined) return settleAt(parts, processor, event)
   const name = connectedName(processor.name, account)
-  const own = (await isConnected(parts.db, name)) && parts.processors.get(name)
   // the operator's account may have accounts below it that are not here
+  const isHere = await isConnected(parts.db, name)
+  if (isHere && isAboutAccount(event.type)) await parts.onAccountNews(name)
+  const own = isHere && parts.processors.get(name)
   if (!own) return recordWithoutEffect(parts.db, processor.name, [event], 'ignored')
-  if (isAboutAccount(event.type)) await parts.onAccountNews(name)
   await settleAt(parts, own, event)
 }
 

@@ -36,7 +36,8 @@ const entriesOf = (payoutId: string) => {
 }
 
 const PARTS = sql`
-  coalesce(sum(e.minor) filter (where e.kind = 'sale'), 0)::bigint as "saleMinor",
+  -- of a sale, only what the processor has not passed on to the seller itself is in a payout
+  coalesce(sum(e.minor) filter (where e.kind in ('sale', 'passed_on', 'passed_back')), 0)::bigint as "saleMinor",
   coalesce(sum(e.minor) filter (where e.kind in ('fee', 'fee_refund', 'fee_again')), 0)::bigint as "feeMinor",
   coalesce(sum(e.minor) filter (where e.kind in ('refund', 'refund_failed')), 0)::bigint as "refundMinor",
   coalesce(sum(e.minor) filter (where e.kind in (

@@ -124,7 +124,7 @@ export const detailView = (
 })
 
 export const NextPayouts = Type.Object({
-  by: Type.Enum(['manual', 'stripe-connect'], {
+  by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
     description: '`manual`: the operator of the service pays by bank. Otherwise the processor pays.',
   }),
   schedule: Type.Enum(['weekly', 'monthly']),

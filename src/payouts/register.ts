@@ -26,7 +26,7 @@ export interface PayoutsParts {
     secrets: readonly string[]
     operators: readonly string[]
     payouts: {
-      by: 'manual' | 'stripe-connect'
+      by: 'manual' | 'stripe-connect' | 'razorpay-route'
       holdDays: number
       schedule: 'weekly' | 'monthly'
       minimumMinor: Readonly<Record<string, number>>

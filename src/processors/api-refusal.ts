@@ -1,4 +1,4 @@
-import { AmountNotTaken, PaymentRefused, ProcessorUnavailable } from './processor.ts'
+import { AmountNotTaken, PaymentRefused, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import type { RefusalDetails } from './refusal-details.ts'
 
 /**
@@ -45,4 +45,13 @@ export function refusedStart(cause: ApiRefusal): AmountNotTaken | PaymentRefused
   const { details, message } = cause
   const isAmount = AMOUNT_CODES.has(details.code) || details.parameter === 'amount'
   return new (isAmount ? AmountNotTaken : PaymentRefused)(message, { details, cause })
+}
+
+/** The processor refused what a seller told about the own account. `reason` is in the processor's words, for the seller alone. */
+export class DetailsRefused extends ProcessorRefused {
+  readonly reason: string
+  constructor(reason: string, more: { details?: RefusalDetails | undefined; cause?: unknown }) {
+    super('the processor refused the details of an account', more)
+    this.reason = reason
+  }
 }

@@ -25,7 +25,7 @@ function guarded(processor: Processor, log: Log): Processor {
     handleWhen((error) => error instanceof ProcessorUnavailable && !error.answered),
     { halfOpenAfter: PAUSE_SECONDS * 1000, breaker: new ConsecutiveBreaker(FAILURES) },
   )
-  const { name } = processor
+  const { name, takeBack } = processor
   breaker.onBreak((reason) =>
     log.error({ processor: name, ...('error' in reason && errorForLog(reason.error)) }, 'the processor is away'),
   )
@@ -49,5 +49,6 @@ function guarded(processor: Processor, log: Log): Processor {
     fetchPayment: (id, reported) => run('fetchPayment', () => processor.fetchPayment(id, reported)),
     cancelPayment: (id) => run('cancelPayment', () => processor.cancelPayment(id)),
     refund: (refund) => run('refund', () => processor.refund(refund)),
+    ...(takeBack && { takeBack: (wanted) => run('takeBack', () => takeBack(wanted)) }),
   }
 }

@@ -1,7 +1,7 @@
 import type { AccountCheck } from './account-check.ts'
 import type { Rail } from './rails.ts'
 import type { RefusalDetails } from './refusal-details.ts'
-import type { AccountPayout, FeeReturn, PayoutItem, SellerAccounts } from './seller-accounts.ts'
+import type { AccountPayout, FeeReturn, PayoutItem, SellerAccounts, TransferFact } from './seller-accounts.ts'
 
 /** Money that arrived at the processor for a payment. */
 export interface Capture {
@@ -61,6 +61,8 @@ export interface PaymentSnapshot {
   /** Our keys of the refunds that the processor has accepted and not finished. Only the processor can end them. */
   refundKeysUnderWay?: string[] | undefined
   disputes: DisputeFact[]
+  /** What the processor passes on of it. Absent: nothing. */
+  transfers?: TransferFact[] | undefined
 }
 
 /**
@@ -80,6 +82,8 @@ export interface StartPayment {
   statementDescriptor: string
   /** Our fee of a payment at a seller's own account. The processor takes it out of the payment and gives it to us. */
   feeMinor?: number | undefined
+  /** The payment is at our account, and the processor passes this part of it on to the seller's account. */
+  passOn?: { account: string; amountMinor: number } | undefined
   /**
    * Leaves out ways of paying that cost nothing to begin and give the buyer days, such as vouchers: the order holds a use of a
    * limited discount code that other buyers wait for.
@@ -136,7 +140,8 @@ export interface ProcessorEvent {
 
 /** Money that moved at the processor, for the reconciliation. */
 export interface MoneyMovement {
-  kind: 'capture' | 'refund' | 'dispute'
+  /** A transfer counts with what is still passed on. */
+  kind: 'capture' | 'refund' | 'dispute' | 'transfer'
   id: string
   processorPaymentId: string
   /** The order that the list names. Null: it names none. Absent: only the payment itself can say. */
@@ -165,6 +170,11 @@ export interface Processor {
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** An error is `answered` only when the processor refused this refund and will not make it later. */
   refund(refund: WantedRefund): Promise<PaymentSnapshot>
+  /**
+   * Takes back of what was passed on until no more than `leaveMinor` is at sellers' accounts. It reads before it writes, so a repeat takes
+   * nothing twice; two calls at once could. With `waits` it fails while a transfer is still under way.
+   */
+  takeBack?(wanted: { processorPaymentId: string; leaveMinor: number; waits: boolean }): Promise<PaymentSnapshot>
   /** The header with the signature of a notification, and the form that every such signature has. */
   readonly signature: { header: string; form: RegExp }
   /** Checks the signature over the raw body, and the age. Returns undefined unless the notification is genuine and fresh. */

@@ -3,6 +3,8 @@
 /** How a seller's own account stands at a processor. */
 export interface AccountReport {
   account: string
+  /** What the account is activated for, where that has an id of its own. */
+  product?: string | undefined
   /** `open`: the seller has not told everything. `restricted`: it takes no payments for now. */
   state: 'open' | 'restricted' | 'active'
   /** What the processor misses, in words for the seller. */
@@ -13,14 +15,56 @@ export interface AccountReport {
   statementPrefix?: string | undefined
 }
 
-/** The accounts that sellers have at a processor, below ours. */
+/**
+ * The accounts that sellers have at a processor, below ours. The seller tells the processor about the business on the processor's own
+ * pages (`hosted`), or, where there are none, tells us (`told`).
+ */
 export interface SellerAccounts {
+  readonly hosted?: HostedAccounts
+  readonly told?: ToldAccounts
+  /** Undefined: the account is gone, or gives us no access any more. */
+  read(account: string, product?: string): Promise<AccountReport | undefined>
+}
+
+interface HostedAccounts {
   /** Makes an account, or finds the one of an earlier call with this key, since `since`. */
   make(wanted: { key: string; since: Date }): Promise<AccountReport>
-  /** Undefined: the account is gone, or gives us no access any more. */
-  read(account: string): Promise<AccountReport | undefined>
   /** An address where the seller tells the processor what it misses. It opens once, and for some minutes. */
   link(account: string, to: { refreshUrl: string; returnUrl: string }): Promise<string>
+}
+
+interface ToldAccounts {
+  /**
+   * Makes the account of `known`, or changes it, with what the seller tells. Each step finds what an earlier call with this key has done.
+   * `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
+   */
+  tell(
+    wanted: { key: string; account?: string | undefined; product?: string | undefined; details: BusinessDetails },
+    note: (known: { account: string; product?: string }) => Promise<void>,
+  ): Promise<AccountReport>
+}
+
+/** What a seller in India tells about the business. */
+export interface BusinessDetails {
+  email: string
+  phone: string
+  legalName: string
+  businessType: string
+  sells: string
+  contactName: string
+  street1: string
+  street2: string
+  city: string
+  state: string
+  postalCode: string
+  /** The tax number (PAN) of the person. */
+  pan: string
+  /** Of the business, if it has one of its own. */
+  businessPan?: string | undefined
+  gst?: string | undefined
+  accountNumber: string
+  ifsc: string
+  beneficiaryName: string
 }
 
 /** A part of our fee that goes back to the seller's own account. */
@@ -61,4 +105,24 @@ export interface PayoutItem {
   feeMinor: number
   /** ISO 8601. */
   at: string
+}
+
+/**
+ * Money of a payment that the processor passes on from our account to a seller's account below it. `passed` is final. After `failed` the
+ * processor can try again.
+ */
+export interface TransferFact {
+  id: string
+  /** The seller's account. */
+  account: string
+  amountMinor: number
+  currency: string
+  state: 'pending' | 'passed' | 'failed'
+  /** So much of it is back at our account. It only grows. */
+  reversedMinor: number
+  failure?: string | undefined
+  /** The settlement by which the seller's bank gets it. */
+  settlement?: string | undefined
+  /** ISO 8601. */
+  madeAt: string
 }

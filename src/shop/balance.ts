@@ -14,7 +14,7 @@ export async function balancesOf(db: Db, sellerId: string, holdDays: number): Pr
       fees: lessOf('fee', 'fee_refund', 'fee_again'),
       refunds: lessOf('refund', 'refund_failed'),
       disputes: lessOf('dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back'),
-      payouts: lessOf('payout', 'payout_failed', 'payout_reversed'),
+      payouts: lessOf('payout', 'payout_failed', 'payout_reversed', 'passed_on', 'passed_back'),
       adjustments: sum('adjustment'),
     }
   })

@@ -21,7 +21,7 @@ import { refuseUnlessActive } from '../sellers/standing.ts'
 import { type Order, type OrderRow, orderView, paidFeeOf } from '../orders/seller-view.ts'
 import { type OrderDetails, type OrderFilter, findOwnOrder, listOrders } from './orders.ts'
 import { OrderDetail, OrderParams, Orders, OrdersQuery } from './schema.ts'
-import { listTransfers, transferView } from './transfers.ts'
+import { BETWEEN_OWN, listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']
 export const refusals = refusing()
@@ -118,7 +118,10 @@ export async function detailOf(
   return {
     ...orderView(order),
     statementDescriptor: order.statementDescriptor,
-    netAmount: transfers.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    netAmount: transfers.reduce(
+      (sum, { kind, amountMinor }) => (BETWEEN_OWN.includes(kind) ? sum : sum + amountMinor),
+      0,
+    ),
     timeline: timelineOf(order),
     refunds: refunds.map(refundView),
     transfers: transfers.map(transferView),

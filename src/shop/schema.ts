@@ -59,6 +59,8 @@ export const Transfer = Type.Object({
       'dispute_return',
       'held_loss',
       'held_loss_back',
+      'passed_on',
+      'passed_back',
       'payout',
       'payout_failed',
       'payout_reversed',
@@ -97,7 +99,10 @@ export const TransfersQuery = Type.Object({
 export const OrderDetail = Type.Object({
   ...orderFields,
   statementDescriptor: Type.String({ description: 'The line on the buyer’s bank statement.' }),
-  netAmount: Type.Integer({ description: 'The sum of the order’s transfers so far, in minor units.' }),
+  netAmount: Type.Integer({
+    description:
+      'The sum of the order’s transfers so far, in minor units, without what only moves between your balance and your own account.',
+  }),
   timeline: Type.Array(Type.Object({ at: Time, what: Type.String() })),
   refunds: Type.Array(Refund),
   transfers: Type.Array(Transfer),

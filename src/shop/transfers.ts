@@ -35,7 +35,12 @@ export const TRANSFER_ID = '^trf_[0-9a-hjkmnp-tv-z]{26}[0-9a-f]{12}$'
 
 /** Transfers of one order and one moment are listed in the order of booking: a sale before its fee. */
 const BOOKED = sql<number>`array_position(array['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again',
-  'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back', 'payout', 'payout_failed', 'payout_reversed', 'adjustment']::text[], t.kind::text)`
+  'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back', 'passed_on', 'passed_back', 'payout', 'payout_failed', 'payout_reversed', 'adjustment']::text[], t.kind::text)`
+
+/** These move money between the seller's two accounts. They are listed once, where they change the balance. */
+export const BETWEEN_OWN = ['passed_on', 'passed_back']
+const isListed = (account: string) =>
+  account.startsWith('direct:') ? sql`t.kind <> all(${BETWEEN_OWN}::text[])` : sql`true`
 
 interface Range {
   after?: string | undefined
@@ -104,17 +109,17 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
   select ${account}::text as account, ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
     t.currency, t.created_at
   from transfers t
-  where t.order_id = ${filter.orderId} and ${account} in (t.credit_account, t.debit_account)
+  where t.order_id = ${filter.orderId} and ${account} in (t.credit_account, t.debit_account) and ${isListed(account)}
     ${filter.currency ? sql`and t.currency = ${filter.currency}` : sql``} and ${within(filter, after)}`
 
 /**
  * Reads the newest transfers of each currency and of each side of the account from an index. A seller has few currencies, and this way a
- * rare one is found as fast as the others. No transfer is on both sides, and no currency has debits without an earlier credit.
+ * rare one is found as fast as the others. No transfer is on both sides of an account, and no currency has debits without an earlier credit.
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
     (select ${account}::text as account, ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
-    from transfers t where ${column} = ${account} and t.currency = c.currency and ${within(filter, after)}
+    from transfers t where ${column} = ${account} and t.currency = c.currency and ${isListed(account)} and ${within(filter, after)}
     order by t.created_at desc, owner desc, booked, id limit ${limit})`
   const currencies = filter.currency
     ? sql`(select ${filter.currency}::text collate "C" as currency)`

@@ -384,6 +384,19 @@ test('money for sellers’ own Stripe accounts needs Stripe, and nothing beside 
   assert.equal(readConfig({ SECRET, PAYOUTS, ...stripe }).payouts.by, PAYOUTS)
 })
 
+test('money that Razorpay passes on to sellers needs Razorpay, nothing beside it, and time for its tries', () => {
+  const PAYOUTS = 'razorpay-route'
+  const razorpay = {
+    RAZORPAY_KEY_ID: 'rzp_test_a',
+    RAZORPAY_KEY_SECRET: 'secret',
+    RAZORPAY_WEBHOOK_SECRET: 'webhook secret',
+  }
+  assert.deepEqual(wrong({ PAYOUTS }), ['PAYOUTS'])
+  assert.deepEqual(wrong({ PAYOUTS, ...razorpay, PROCESSORS: 'razorpay,sandbox' }), ['PAYOUTS'])
+  assert.deepEqual(wrong({ PAYOUTS, ...razorpay, PAYOUT_HOLD_DAYS: '4' }), ['PAYOUT_HOLD_DAYS'])
+  assert.equal(readConfig({ SECRET, PAYOUTS, ...razorpay, PAYOUT_HOLD_DAYS: '5' }).payouts.by, PAYOUTS)
+})
+
 test('an account to pay from that is wrong, or is named by a part alone, stops the start', () => {
   const WRONG_PAYERS = {
     PAYOUT_FROM_NAME: ['x'.repeat(71), 'Till\tGmbH'],

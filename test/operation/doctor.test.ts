@@ -189,6 +189,18 @@ test('where sellers have accounts of their own, the doctor asks for the platform
   assertSays(await examine(two), 'sellers’ accounts', 'failure', /no platform/)
 })
 
+test('where Razorpay passes sellers’ money on, the doctor asks whether the account has Route', async (t) => {
+  const razorpay = await startRazorpayServer(ACCOUNT)
+  t.after(() => razorpay.close())
+  const env = await settingsOf(t, { ...razorpaySettings(razorpay), PAYOUTS: 'razorpay-route' })
+  assertSays(await examine(env), 'sellers’ accounts', 'fine', /can be opened/)
+  razorpay.route.isOn = false
+  assertSays(await examine(env), 'sellers’ accounts', 'failure', /does not have Route/)
+  // an outage says nothing about it
+  razorpay.break(/transfers/, 'server_error', 9)
+  assertSays(await examine(env), 'razorpay', 'failure', /answers, but not as it should/)
+})
+
 test('the doctor also checks the sandbox’s webhook address', async (t) => {
   const shop = await startTestShop(t)
   const findings = await examine(await settingsOf(t, addressesOf(shop)))

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Created } from '../../src/checkout/schema.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
-import { readDueAccounts } from '../../src/payouts/accounts/accounts.ts'
+import { readDueAccounts } from '../../src/payouts/accounts/due.ts'
 import { openProcessors } from '../../src/processors/open.ts'
 import type { Outcome } from '../stand-ins/stripe-bank.ts'
 import { newBrowser } from './seller.ts'
@@ -100,6 +100,7 @@ export async function startConnectShop(t: Ends) {
         db: shop.db,
         jobs: shop.jobs,
         processors: await openAll(),
+        payer: 'stripe',
         log: newLog('silent'),
         appUrl,
       })

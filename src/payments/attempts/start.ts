@@ -1,5 +1,6 @@
 import { Refusal } from '../../kit/errors.ts'
 import type { Attempt, Attempts } from './attempts.ts'
+import { homeOf, partPassedOn } from './payee.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
@@ -19,7 +20,10 @@ export interface OrderToPay {
   statementDescriptor: string
   hasLimitedCode: boolean
   feeMinor: number
-  /** The seller's own account at which the order is paid and nowhere else, as a processor's name. */
+  /**
+   * The seller's own account, as a processor's name. The order is paid there and nowhere else, or its price goes on to it, as the
+   * processor does it.
+   */
   connectedAccount: string | null
   /** The attempt that was begun with the order, if this request has made the order. */
   attempt?: { id: string; processor: string } | null
@@ -48,7 +52,7 @@ export async function startPayment(
   order: OrderToPay,
 ): Promise<(StartedPayment & { processor: string }) | undefined> {
   const { attempts, settle, processors } = parts
-  const first = order.connectedAccount === null ? preferred : processors.get(order.connectedAccount)
+  const first = order.connectedAccount === null ? preferred : homeOf(processors, order.connectedAccount)
   if (!first) return undefined
   let chosen = first
   const live = async (begunBefore?: Attempt) => {
@@ -107,6 +111,7 @@ async function begin(
   attempt: Attempt,
 ): Promise<StartedPayment> {
   const { id: orderId, amountMinor, currency, statementDescriptor, hasLimitedCode: withoutVouchers, feeMinor } = order
+  const passOn = partPassedOn(processor, order)
   const started = await processor.startPayment({
     key: attempt.id,
     processorPaymentId: attempt.processorPaymentId ?? undefined,
@@ -116,6 +121,7 @@ async function begin(
     statementDescriptor,
     withoutVouchers,
     feeMinor,
+    passOn,
   })
   if (attempt.processorPaymentId) return started
   const { processorPaymentId } = started

@@ -11,7 +11,7 @@ const ASKED_AT_ONCE = 4
 
 /** A movement of money, as the processor or our database knows it. */
 interface Fact {
-  kind: 'capture' | 'refund' | 'dispute'
+  kind: 'capture' | 'refund' | 'dispute' | 'transfer'
   id: string
   amountMinor: number
   currency: string
@@ -108,7 +108,7 @@ function differencesOf(
   return found
 }
 
-function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
+function factsOf({ captures, refunds, disputes, transfers = [] }: PaymentSnapshot): Fact[] {
   const currencyOf = (captureId: string) => captures.find(({ id }) => id === captureId)?.currency ?? ''
   // the processor has the money of a failed refund again
   const isMade = (refund: object) => !('state' in refund && refund.state === 'failed')
@@ -122,6 +122,11 @@ function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
     ...disputes.map(({ id, captureId, amountMinor, state }): Fact => {
       return { kind: 'dispute', id, amountMinor, currency: currencyOf(captureId), state }
     }),
+    ...transfers
+      .filter(({ state }) => state === 'passed')
+      .map(({ id, amountMinor, reversedMinor, currency, madeAt }): Fact => {
+        return { kind: 'transfer', id, amountMinor: amountMinor - reversedMinor, currency, at: Date.parse(madeAt) }
+      }),
   ]
 }
 

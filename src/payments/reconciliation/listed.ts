@@ -63,7 +63,15 @@ export const OURS = sql`(
   select d.processor, 'dispute', d.processor_dispute_id, p.processor_payment_id, d.order_id, d.amount_minor, c.currency,
     t.created_at, d.state
   from disputes d join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
-  left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold')`
+  left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold'
+  union all
+  -- what is still passed on of each transfer to a seller's account
+  select t.processor, 'transfer', t.processor_transfer_id, p.processor_payment_id, t.order_id, t.amount_minor - t.reversed_minor,
+    t.currency, t.made_at, null
+  from processor_transfers t cross join lateral (
+    select p.processor_payment_id from captures c join payments p on p.id = c.payment_id
+    where c.order_id = t.order_id and c.processor = t.processor order by c.purpose = 'sale' desc, c.captured_at limit 1) p
+  where t.state = 'passed')`
 
 /**
  * Joins the lists with our rows in [from, to). It leaves out unknown payments if the list, in this or another movement of the same

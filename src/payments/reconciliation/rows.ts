@@ -12,6 +12,7 @@ export async function checkRows(tx: Tx): Promise<Difference[]> {
     ...(await differences(tx, ODD_ROWS)),
     ...(await differences(tx, ODD_SALES)),
     ...(await differences(tx, ODD_DISCOUNTS)),
+    ...(await differences(tx, ODD_PASSES)),
     ...(await differences(tx, ODD_STATEMENT_LINES)),
   ]
 }
@@ -54,6 +55,26 @@ const ODD_ROWS = sql`
   from known k full join booked b using (kind, cause)
   where b.cause is null or k.cause is null
     or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
+
+/**
+ * The processor's transfers to sellers' accounts against the entries for them, and what is noted of each order against both. An order
+ * whose money has not reached the seller's account a day later, or is there and does not belong there, is in the operators' list.
+ */
+const ODD_PASSES = sql`
+  with theirs as (
+    select order_id, sum(amount_minor) as passed, sum(reversed_minor) as back, max(currency) as currency
+    from processor_transfers where state = 'passed' group by 1),
+  booked as (
+    select order_id, coalesce(sum(amount_minor) filter (where kind = 'passed_on'), 0) as passed,
+      coalesce(sum(amount_minor) filter (where kind = 'passed_back'), 0) as back
+    from transfers where kind in ('passed_on', 'passed_back') group by 1)
+  select v.what, coalesce(t.order_id, b.order_id, a.order_id), coalesce(t.order_id, b.order_id, a.order_id), t.currency, v.expected, v.found
+  from theirs t full join booked b on b.order_id = t.order_id full join passes a on a.order_id = coalesce(t.order_id, b.order_id)
+  cross join lateral (values
+    ('passed_differs', coalesce(t.passed, 0), coalesce(b.passed, 0)),
+    ('passed_back_differs', coalesce(t.back, 0), coalesce(b.back, 0)),
+    ('pass_noted_differs', coalesce(t.passed, 0) - coalesce(t.back, 0), coalesce(a.passed_minor, 0))) as v(what, expected, found)
+  where v.expected <> v.found`
 
 /** An order is paid exactly if a payment of its own is captured. Only free orders have no payment. */
 const ODD_SALES = sql`

@@ -5,6 +5,7 @@ import type { Log } from '../../kit/log.ts'
 import type { MailData } from '../../orders/mails/mail-data.ts'
 import { noteEvents, recordOrderEvents } from '../../orders/move.ts'
 import type { Syncing } from '../sync/sync.ts'
+import { takeBack } from './take-back.ts'
 import {
   AmountNotTaken,
   ChargedBack,
@@ -58,7 +59,8 @@ export async function registerRefundJobs(jobs: Jobs, syncing: Syncing): Promise<
   await jobs.on<{ refundId: string }>('refund', TRIES, ({ refundId }) => makeRefund(syncing, jobs, refundId))
 }
 
-async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, refundId: string): Promise<void> {
+async function makeRefund(syncing: Syncing, jobs: Jobs, refundId: string): Promise<void> {
+  const { db, processors, settle, log } = syncing
   const refund = await findRequested(db, refundId)
   if (!refund) return
   const processor = processors.get(refund.processor)
@@ -75,7 +77,7 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
   const ours = await beginTry(db, refundId)
   if (!ours) return
   let failure: unknown
-  const payment = await send(db, processor, refund).catch((error: unknown) => {
+  const payment = await send(syncing, processor, refund).catch((error: unknown) => {
     failure = error
     // a refusal can mean that the refund exists already: the payment shows it
     return processor.fetchPayment(refund.processorPaymentId).catch(() => undefined)
@@ -155,20 +157,17 @@ async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
   return rows[0]
 }
 
-async function send(db: Db, processor: Processor, refund: RequestedRefund): Promise<PaymentSnapshot> {
+async function send(syncing: Syncing, processor: Processor, refund: RequestedRefund): Promise<PaymentSnapshot> {
   const { id: key, processorPaymentId, captureId, reason, amountMinor, leftMinor } = refund
   if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
+  // after that the money of the refund is at our account
+  if (processor.takeBack && !refund.taken) await takeBack(syncing, refund.orderId)
   // of a duplicate capture everything that is left goes back; a seller's refund has exactly the seller's amount
   const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
-  const payment = await processor.refund({
-    key,
-    processorPaymentId,
-    captureId,
-    amountMinor: least,
-    withFee: reason === 'duplicate',
-  })
+  const withFee = reason === 'duplicate'
+  const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least, withFee })
   const ended = payment.refunds.some((one) => one.key === key)
-  if (!ended) await noteTaken(db, key)
+  if (!ended) await noteTaken(syncing.db, key)
   return payment
 }
 

@@ -4,6 +4,7 @@ import { stateAfter } from '../../orders/states.ts'
 import { SLOW_RAILS } from '../../processors/rails.ts'
 import { type Capture, MOST_DECLINES, type PaymentSnapshot, type RefundFact } from '../../processors/processor.ts'
 import { decideDispute } from './disputes.ts'
+import { decidePasses } from './passes.ts'
 import { type CapturePurpose, type Draft, type Effects, type PaymentRecord, entryFor } from './payment-record.ts'
 import { decideRefund } from './refunds.ts'
 
@@ -26,6 +27,7 @@ export function decide(record: PaymentRecord, snapshot: PaymentSnapshot): { next
   for (const refund of [...snapshot.refunds.filter(isFailed), ...snapshot.refunds.filter((one) => !isFailed(one))])
     decideRefund(draft, refund, snapshot)
   for (const dispute of snapshot.disputes) decideDispute(draft, dispute)
+  decidePasses(draft, snapshot)
   return { next: draft.record, effects: draft.effects }
 }
 
@@ -37,6 +39,7 @@ function newDraft(before: PaymentRecord): Draft {
     refunds: [],
     returns: [],
     disputes: [],
+    transfersAt: [],
     timeline: [],
     events: [],
     transfers: [],

@@ -5,6 +5,7 @@ import type { Transfer } from '../../ledger/transfers.ts'
 import type { Move, State } from '../../orders/states.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
+import type { TransferFact } from '../../processors/seller-accounts.ts'
 
 /** An order and one of its payments, as the database holds them. Settle keeps the order locked while it decides. */
 export interface PaymentRecord {
@@ -35,6 +36,16 @@ export interface PaymentRecord {
   }[]
   /** `amountMinor` is the amount that the first report of the dispute took out of reach. `lostMinor` of it is gone for good. */
   disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state']; lostMinor: number }[]
+  /** The seller's account to which the processor passes the price on, without the fee. Undefined: it does not. */
+  payee?: string | undefined
+  transfers?: { id: string; state: TransferFact['state']; amountMinor: number; reversedMinor: number }[]
+  /** What belongs at the payee's account, and what is there, as the database has it. */
+  pass?: Pass | null
+}
+/** `dueMinor` of a sale belongs at the seller's account by the books, and `passedMinor` is there. */
+export interface Pass {
+  dueMinor: number
+  passedMinor: number
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 
@@ -50,6 +61,10 @@ export interface Effects {
   /** Money to send back at once. */
   returns: { captureId: string; amountMinor: number }[]
   disputes: DisputeFact[]
+  /** Transfers of the processor that are new or have changed. */
+  transfersAt: TransferFact[]
+  /** What belongs at the seller's account and what is there, when one of the two has changed. */
+  pass?: Pass
   timeline: string[]
   /** What the seller's program hears of beside the moves: money that moved while the order stayed in its state. */
   events: { type: EventType; refundId?: string }[]

@@ -5,6 +5,9 @@ import type { PaymentRecord } from './payment-record.ts'
 
 export const keyOf = (processor: string, processorPaymentId: string): string => `${processor} ${processorPaymentId}`
 
+/** The payment `p` lies at our account, and its order `o` names the seller's account there. */
+const isPassedOn = sql`o.connected_account like p.processor || '@%'`
+
 /**
  * Locks the orders of the facts and reads the records of their payments, by `keyOf`. The locks are taken in the order of the ids, so
  * two rounds never wait for each other.
@@ -30,11 +33,19 @@ export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<s
         from refunds r where r.order_id = o.id) as refunds,
       (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state,
           'lostMinor', case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor) else 0 end)), '[]')
-        from disputes d where d.order_id = o.id) as disputes
+        from disputes d where d.order_id = o.id) as disputes,
+      -- only where the processor passes the price on: everywhere else nothing more is read
+      case when ${isPassedOn} then split_part(o.connected_account, '@', 2) end as payee,
+      case when ${isPassedOn} then (
+        select coalesce(json_agg(json_build_object('id', t.processor_transfer_id, 'state', t.state, 'amountMinor', t.amount_minor,
+          'reversedMinor', t.reversed_minor)), '[]')
+        from processor_transfers t where t.processor = p.processor and t.order_id = o.id) end as transfers,
+      case when ${isPassedOn} then (
+        select json_build_object('dueMinor', a.due_minor, 'passedMinor', a.passed_minor) from passes a where a.order_id = o.id) end as pass
     from unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id
     join orders o on o.id = p.order_id`.execute(tx)
-  return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), one]))
+  return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), { ...one, payee: one.payee ?? undefined, transfers: one.transfers ?? [] }])) // oxfmt-ignore
 }
 
 /**

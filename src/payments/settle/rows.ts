@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Change, type Tx, genericPlanArray } from '../../kit/database.ts'
 import type { CapturePurpose, Effects } from './payment-record.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
+import type { TransferFact } from '../../processors/seller-accounts.ts'
 import type { Fact, Outcome } from './fact.ts'
 
 // Writes the tables of this slice, a list at a time. Existing rows stay as they are, so a repeat writes nothing.
@@ -89,6 +90,35 @@ export async function writeRefunds(
       tx,
     )
   }
+}
+
+/** Writes what the processor passes on. What has passed stays so, and what is back only grows. */
+export async function writeTransfers(
+  tx: Tx,
+  transfers: readonly (TransferFact & { processor: string; orderId: string })[],
+): Promise<void> {
+  for (const one of transfers)
+    await sql`
+      insert into processor_transfers as t (processor, processor_transfer_id, order_id, state, amount_minor, currency, reversed_minor,
+        failure, settlement, made_at)
+      values (${one.processor}, ${one.id}, ${one.orderId}, ${one.state}, ${one.amountMinor}, ${one.currency}, ${one.reversedMinor},
+        ${one.failure ?? null}, ${one.settlement ?? null}, ${one.madeAt})
+      on conflict (processor, processor_transfer_id) do update set
+        state = case when t.state = 'passed' then 'passed' else excluded.state end, amount_minor = excluded.amount_minor,
+        reversed_minor = greatest(t.reversed_minor, excluded.reversed_minor), failure = excluded.failure,
+        settlement = coalesce(excluded.settlement, t.settlement)`.execute(tx)
+}
+
+/** A change of what is due or passed on is looked at again soon, in case the rest is not told. */
+export async function writePasses(
+  tx: Tx,
+  passes: readonly { orderId: string; dueMinor: number; passedMinor: number }[],
+): Promise<void> {
+  for (const { orderId, dueMinor, passedMinor } of passes)
+    await sql`
+      insert into passes (order_id, due_minor, passed_minor) values (${orderId}, ${dueMinor}, ${passedMinor})
+      on conflict (order_id) do update set due_minor = excluded.due_minor, passed_minor = excluded.passed_minor,
+        look_at = now() + interval '1 minute', looks = 0`.execute(tx)
 }
 
 export async function writeDisputes(

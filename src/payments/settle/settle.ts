@@ -167,7 +167,21 @@ async function writeRefundsAndDisputes(tx: Tx, decisions: readonly Decision[]): 
   )
   await rows.writeRefunds(tx, refunds)
   await rows.writeDisputes(tx, disputes)
+  const transfers = each(
+    decisions,
+    (effects) => effects.transfersAt,
+    (one, { processor, orderId }) => ({ ...one, processor, orderId }),
+  )
+  await rows.writeTransfers(tx, transfers)
+  await rows.writePasses(tx, passesOf(decisions))
 }
+
+const passesOf = (decisions: readonly Decision[]) =>
+  each(
+    decisions,
+    ({ pass }) => (pass ? [pass] : []),
+    (one, { orderId }) => ({ ...one, orderId }),
+  )
 
 async function addJobs(
   tx: Tx,
@@ -191,6 +205,12 @@ async function addJobs(
   await jobs.add(tx, 'close_payment', closing)
   await jobs.add(tx, 'refund', refunds)
   await jobs.add(tx, 'return_fee', fees)
+  const over = passesOf(decisions).filter(({ dueMinor, passedMinor }) => passedMinor > dueMinor)
+  await jobs.add(
+    tx,
+    'take_back',
+    over.map(({ orderId }) => ({ data: { orderId } })),
+  )
 }
 
 /** At a seller's own account the processor has taken our fee, so what goes back of it has to go back there. */
@@ -200,5 +220,14 @@ const isFeeBack = ({ kind }: Transfer): boolean => kind === 'fee_refund'
 const isSaleForMail = ({ moves, mails }: Effects): boolean =>
   moves.some(({ move }) => move === 'pay') && !mails.some(({ kind }) => kind === 'seller_paid_late')
 
-const isNothing = ({ moves, payment, captures, refunds, disputes, timeline, transfers }: Effects): boolean =>
-  !payment && [moves, captures, refunds, disputes, timeline, transfers].every((list) => list.length === 0)
+const isNothing = ({
+  moves,
+  payment,
+  captures,
+  refunds,
+  disputes,
+  transfersAt,
+  timeline,
+  transfers,
+}: Effects): boolean =>
+  !payment && [moves, captures, refunds, disputes, transfersAt, timeline, transfers].every((list) => list.length === 0)

@@ -18,4 +18,4 @@ export async function isConnected(db: Db, name: string): Promise<boolean> {
 }
 
 /** Whether an event is about the account itself or its payouts, and not about a payment. */
-export const isAboutAccount = (type: string): boolean => /^(?:account|capability|payout)\./.test(type)
+export const isAboutAccount = (type: string): boolean => /^(?:account|capability|payout|product\.route)\./.test(type)

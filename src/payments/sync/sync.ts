@@ -6,6 +6,7 @@ import { inTime } from '../../kit/time.ts'
 import { hasLimitedCode } from '../../orders/discounts/uses.ts'
 import { expireIfOver, endLooks, noteEvents, postponeExpiry } from '../../orders/move.ts'
 import type { Attempt, Attempts } from '../attempts/attempts.ts'
+import { partPassedOn } from '../attempts/payee.ts'
 import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '../../processors/processor.ts'
 import type { Settle } from '../settle/settle.ts'
 import { type Due, LOOK_MS, claimDue, endClaims } from './due.ts'
@@ -99,6 +100,7 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   const { rows: attempts } = await sql<AttemptOf>`
     select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
       o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor", o.fee_minor as "feeMinor",
+      o.connected_account as "connectedAccount",
       ${hasLimitedCode} as "withoutVouchers"
     from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
   let bankAtWork = false
@@ -162,6 +164,7 @@ interface AttemptOf extends Attempt {
   statementDescriptor: string
   withoutVouchers: boolean
   feeMinor: number
+  connectedAccount: string | null
 }
 
 /**
@@ -176,7 +179,16 @@ async function startAgain(
 ): Promise<string | undefined> {
   const { id: key, amountMinor, currency, statementDescriptor, withoutVouchers, feeMinor } = attempt
   const started = await processor
-    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor, withoutVouchers, feeMinor })
+    .startPayment({
+      key,
+      orderId,
+      amountMinor,
+      currency,
+      statementDescriptor,
+      withoutVouchers,
+      feeMinor,
+      passOn: partPassedOn(processor, attempt),
+    })
     .catch((error: unknown) => {
       if (error instanceof AmountNotTaken || error instanceof PaymentRefused) return undefined
       throw error

@@ -4,6 +4,8 @@ import { DropJob, type Jobs } from '../../kit/jobs.ts'
 import { type Lines, renderMail } from '../../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
 
+import { PAYERS, type Payer } from './payers.ts'
+
 /** An account whose row has changed, and its state before. */
 export interface Changed {
   id: string
@@ -17,6 +19,7 @@ export async function tellIfStopped(tx: Tx, jobs: Jobs, changed: Changed | undef
 
 interface Stopped {
   email: string
+  processor: Payer
   missing: string[]
   hasEnded: boolean
   blocksSales: boolean
@@ -29,7 +32,7 @@ export async function runAccountMails(
 ): Promise<void> {
   await jobs.on<{ id: string }>('account_mail', { ...MAIL_TRIES, atOnce: 1 }, async ({ id }, jobId) => {
     const { rows } = await sql<Stopped>`
-      select s.email, c.missing, c.ended_at is not null as "hasEnded", s.awaits_account as "blocksSales"
+      select s.email, c.processor, c.missing, c.ended_at is not null as "hasEnded", s.awaits_account as "blocksSales"
       from connected_accounts c join sellers s on s.id = c.seller_id
       where c.id = ${id} and (c.state <> 'active' or c.ended_at is not null)`.execute(db)
     // it takes payments again
@@ -43,18 +46,19 @@ export async function runAccountMails(
   })
 }
 
-function stoppedLines({ missing, hasEnded, blocksSales }: Stopped, appUrl: string): Lines {
+function stoppedLines({ processor, missing, hasEnded, blocksSales }: Stopped, appUrl: string): Lines {
   const { host } = new URL(appUrl)
-  const subject = 'Your Stripe account takes no payments'
+  const name = PAYERS[processor]
+  const subject = `Your ${name} account takes no payments`
   const sales = blocksSales ? `Your products on ${host} are not for sale until it does. ` : ''
   return {
     subject,
     title: subject,
     text: hasEnded
-      ? `Your Stripe account gives ${host} no access any more. ${sales}Open an account again on the Money page.`
-      : `${sales}Stripe needs something from you: the Money page leads you there. What is paid already stays paid.`,
+      ? `Your ${name} account gives ${host} no access any more. ${sales}Open an account again on the Money page.`
+      : `${sales}${name} needs something from you: see the Money page. What is paid already stays paid.`,
     button: { label: 'Open the Money page', url: `${appUrl}/shop/#/money` },
-    facts: missing.slice(0, 10).map((what): [string, string] => ['Stripe needs', what]),
+    facts: missing.slice(0, 10).map((what): [string, string] => [`${name} needs`, what]),
     note: `You get this mail because you sell on ${host}.`,
   }
 }

@@ -3,10 +3,12 @@ import type { Server } from '../../kit/http.ts'
 import { EVERY_MINUTE, type Jobs } from '../../kit/jobs.ts'
 import type { Mailer } from '../../kit/mail.ts'
 import { runAccountMails } from './mails.ts'
-import { readAll, readDueAccounts, writeRule } from './accounts.ts'
+import { readAll, writeRule } from './accounts.ts'
+import { readDueAccounts } from './due.ts'
+import { payerOf } from './payers.ts'
 import { type AccountRouteParts, accountRoutes } from './routes.ts'
 
-interface Parts extends Omit<AccountRouteParts, 'isNeeded'> {
+interface Parts extends Omit<AccountRouteParts, 'isNeeded' | 'payer'> {
   /** For what is written at the start, however long it takes. */
   startDb: Db
   jobs: Jobs
@@ -18,10 +20,12 @@ interface Parts extends Omit<AccountRouteParts, 'isNeeded'> {
 const TRIES = { retries: 10, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 2 }
 
 /** Registers sellers' own accounts at the processor. The operators' own products sell on the service's account. */
-export async function registerAccounts(server: Server, { config, mailer, startDb, ...parts }: Parts): Promise<void> {
+export async function registerAccounts(server: Server, { config, mailer, startDb, ...more }: Parts): Promise<void> {
+  const payer = payerOf(config.payouts.by)
+  const isNeeded = payer !== undefined
+  const parts = { ...more, payer: payer ?? 'stripe' }
   const { jobs } = parts
-  const isNeeded = config.payouts.by === 'stripe-connect'
-  await writeRule(startDb, { isNeeded, own: config.operators })
+  await writeRule(startDb, { isNeeded, payer: parts.payer, own: config.operators })
   accountRoutes(server, { ...parts, isNeeded })
   await runAccountMails(jobs, { db: parts.db, mailer, appUrl: parts.appUrl })
   await jobs.on<{ name: string }>('read_account', TRIES, ({ name }) => readAll(parts, name))

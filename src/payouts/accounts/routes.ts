@@ -3,7 +3,9 @@ import { Refusal } from '../../kit/errors.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import { refusing } from '../../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
-import { type AccountParts, accountView, openAccount } from './accounts.ts'
+import { type AccountParts, type AccountView, accountView } from './accounts.ts'
+import { Business } from './business-schema.ts'
+import { openAccount, tellAccount } from './open.ts'
 
 const TAG = ['Payouts']
 
@@ -33,7 +35,8 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
       schema: {
         operationId: 'getPayoutAccount',
         summary: 'Your account at the processor',
-        description: 'Where the operator has set PAYOUTS=stripe-connect. Otherwise the state is `none`.',
+        description:
+          'Where the operator has set PAYOUTS=stripe-connect or PAYOUTS=razorpay-route. Otherwise the state is `none`.',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Account, ...refusing() },
@@ -42,8 +45,7 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       neverCached(reply)
-      const { readAt, ...view } = await accountView(parts, seller.id)
-      return { ...view, readAt: readAt?.toISOString() ?? null }
+      return viewOf(await accountView(parts, seller.id))
     },
   )
 
@@ -54,12 +56,12 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
         operationId: 'openPayoutAccount',
         summary: 'Open or complete your account at the processor',
         description:
-          'Needs a sign-in of the last ten minutes. Open `url` in the browser at once: it works one time, and for some minutes. You have one account, however often you ask.',
+          'Where the processor asks you on its own pages (PAYOUTS=stripe-connect). Needs a sign-in of the last ten minutes. Open `url` in the browser at once: it works one time, and for some minutes. You have one account, however often you ask.',
         tags: TAG,
         security: NEEDS_SESSION,
         response: {
           200: Type.Object({ url: Type.String() }),
-          ...refusing('recent_sign_in_required', 'account_not_needed', 'account_unavailable'),
+          ...refusing('recent_sign_in_required', 'account_not_needed', 'account_by_details', 'account_unavailable'),
         },
       },
     },
@@ -70,4 +72,43 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
       return { url: await openAccount(parts, seller.id, `${appUrl}/shop/#/money`) }
     },
   )
+  tellAccountRoute(server, parts)
 }
+
+function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
+  const { browsers, isNeeded } = parts
+  server.put(
+    '/api/payouts/account',
+    {
+      schema: {
+        operationId: 'tellPayoutAccount',
+        summary: 'Tell the processor about your business',
+        description:
+          'Where the processor has no pages for it (PAYOUTS=razorpay-route). Needs a sign-in of the last ten minutes. The details go to the processor, and the service keeps none of them. Send all of them again to correct one.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        body: Business,
+        response: {
+          200: Account,
+          ...refusing(
+            'recent_sign_in_required',
+            'account_not_needed',
+            'account_by_link',
+            'account_details_refused',
+            'account_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.recentlySignedIn(request, reply)
+      if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
+      neverCached(reply)
+      const { acceptsTerms: _, ...details } = request.body
+      await tellAccount(parts, seller.id, { ...details, email: seller.email })
+      return viewOf(await accountView(parts, seller.id))
+    },
+  )
+}
+
+const viewOf = ({ readAt, ...view }: AccountView) => ({ ...view, readAt: readAt?.toISOString() ?? null })

@@ -17,6 +17,7 @@ export type Query = Record<string, string | number>
 export interface Visit {
   get<T>(shape: Shape<T>, path: string, query?: Query): Promise<T>
   post<T>(shape: Shape<T>, path: string, body: object, headers?: Record<string, string>): Promise<T>
+  patch<T>(shape: Shape<T>, path: string, body: object): Promise<T>
 }
 
 const API_URL = 'https://api.razorpay.com'
@@ -66,13 +67,14 @@ export function razorpayClient(
     return {
       get: (shape, path, query = {}) => ask(shape, signal, 'GET', path + queryOf(query), {}),
       post: (shape, path, body, headers = {}) =>
-        ask(shape, signal, 'POST', path, {
-          body: JSON.stringify(body),
-          headers: { 'content-type': 'application/json', ...headers },
-        }),
+        ask(shape, signal, 'POST', path, { body: JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } }),
+      patch: (shape, path, body) =>
+        ask(shape, signal, 'PATCH', path, { body: JSON.stringify(body), headers: JSON_TYPE }),
     }
   }
 }
+
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Reads a payment by its id. */
 export async function askPayment(ask: Visit, id: string, query: Query = {}): Promise<Payment> {

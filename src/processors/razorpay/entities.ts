@@ -80,8 +80,58 @@ const Dispute = Type.Object({
 })
 export type Dispute = Type.Static<typeof Dispute>
 
+/** Money of an Order or a payment that goes on to a linked account (https://razorpay.com/docs/api/payments/route/transfers-entity). */
+const Transfer = Type.Object({
+  id: idOf('trf'),
+  entity: Type.Literal('transfer'),
+  /** The Order or payment; transfers of a balance have the account here, and are not ours. */
+  source: Text,
+  recipient: Text,
+  amount: Amount,
+  amount_reversed: Type.Optional(nullable(Amount)),
+  currency: Text,
+  /** created, pending, processed, failed, reversed, partially_reversed. Some answers call it `transfer_status`, and old ones lack it. */
+  status: Anything,
+  transfer_status: Anything,
+  processed_at: Anything,
+  error: Anything,
+  recipient_settlement_id: Anything,
+  created_at: Seconds,
+})
+export type Transfer = Type.Static<typeof Transfer>
+
+const Reversal = Type.Object({
+  id: idOf('rvrsl'),
+  entity: Type.Literal('reversal'),
+  transfer_id: Text,
+  amount: Amount,
+})
+
+/** An account below ours (https://razorpay.com/docs/api/payments/route/linked-account-entity). */
+const LinkedAccount = Type.Object({
+  id: idOf('acc'),
+  type: Type.Literal('route'),
+  /** created or suspended. */
+  status: Text,
+  /** An empty list when there are none. */
+  notes: Anything,
+})
+export type LinkedAccount = Type.Static<typeof LinkedAccount>
+
+const Stakeholder = Type.Object({ id: idOf('sth') })
+
+/** What a linked account is activated for (https://razorpay.com/docs/api/payments/route/product-configuration-entity). */
+const RouteProduct = Type.Object({
+  id: Type.String({ pattern: '^acc_prd_[A-Za-z0-9]{1,40}$' }),
+  account_id: Text,
+  /** requested, needs_clarification, under_review, activated, suspended. */
+  activation_status: Text,
+  requirements: Type.Optional(nullable(Type.Array(Type.Object({ field_reference: Text, status: Anything })))),
+})
+export type RouteProduct = Type.Static<typeof RouteProduct>
+
 /** The payload has a member for each entity that the notification is about. Which ones depends on the event. */
-const Notification = Type.Object({ event: Type.String({ maxLength: 100 }), payload: Anything })
+const Notification = Type.Object({ event: Type.String({ maxLength: 100 }), payload: Anything, account_id: Anything })
 export type Notification = Type.Static<typeof Notification>
 
 /** An answer that is no success (https://razorpay.com/docs/errors). */
@@ -103,6 +153,24 @@ export const shapes = {
   refund: Compile(Refund),
   refunds: listOf(Refund),
   disputes: listOf(Dispute),
+  transfers: listOf(Transfer),
+  /** An Order that was read with its transfers. */
+  orderWithTransfers: Compile(
+    Type.Intersect([
+      Order,
+      Type.Object({ transfers: Type.Optional(nullable(Type.Object({ items: Type.Array(Transfer) }))) }),
+    ]),
+  ),
+  reversal: Compile(Reversal),
+  linkedAccount: Compile(LinkedAccount),
+  stakeholder: Compile(Stakeholder),
+  stakeholders: Compile(Type.Object({ items: Type.Array(Stakeholder) })),
+  routeProduct: Compile(RouteProduct),
+  /** The notes of our Orders of which the price goes on to a linked account. */
+  payee: Compile(Type.Object({ account: idOf('acc') })),
+  linkedAccountId: Compile(idOf('acc')),
+  /** The notes of the linked accounts that we made. */
+  connection: Compile(Type.Object({ connection_id: Text })),
   /** The receipt of a refund that we asked for is our key. */
   receipt: Compile(Text),
   /** The notes of our Orders. */

@@ -3,6 +3,7 @@ import { type Visit, askPayment, listed } from './client.ts'
 import { type Dispute, type Payment, type Refund, shapes } from './entities.ts'
 import { unlessRefused } from './errors.ts'
 import { isCaptured, isClaim, isSentBack, timeOf } from './snapshot.ts'
+import { isPassed, transferFact } from './transfers.ts'
 
 const DAY = 24 * 60 * 60
 /** Razorpay asks banks for up to five days after a payment without an answer. */
@@ -43,7 +44,7 @@ export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenera
 }
 
 /**
- * The captures, refunds and disputes of payments that have an order, as snapshots report them. Each has the time at which the
+ * The captures, refunds, disputes and transfers of payments that have an order, as snapshots report them. Each has the time at which the
  * payment, refund or dispute was made: Razorpay reports no other time. A dispute counts with the amount that it claims. The snapshot
  * says whether it was won.
  */
@@ -65,6 +66,23 @@ export async function* movements(visit: () => Visit, from: Date, to: Date): Asyn
     if (isSentBack(refund)) yield* moved('refund', refund, await paymentFor(refund.payment_id))
   for (const dispute of (await disputesSince(visit, first)).filter(isInside))
     if (isClaim(dispute)) yield* moved('dispute', dispute, await paymentFor(dispute.payment_id))
+  // an account without Route refuses the list
+  const transfers = await listed(shapes.transfers, visit, '/v1/transfers', query).catch(unlessRefused([]))
+  for (const transfer of transfers.filter(isInside)) {
+    if (!isPassed(transfer)) continue
+    const { source } = transfer
+    const orderId = shapes.paymentId.Check(source) ? (await paymentFor(source)).order_id : source
+    const { id, amountMinor, reversedMinor, currency, madeAt: at } = transferFact(transfer)
+    if (shapes.orderId.Check(orderId))
+      yield {
+        kind: 'transfer',
+        id,
+        processorPaymentId: orderId,
+        amountMinor: amountMinor - reversedMinor,
+        currency,
+        at,
+      }
+  }
 }
 
 /** Leaves out payments without an order, which are not ours, and payments that were never captured. */

@@ -5,7 +5,8 @@ import { razorpayClient } from './client.ts'
 import { eventsSince, movements } from './history.ts'
 import { fetchMethods } from './methods.ts'
 import { railsOf } from './rails.ts'
-import { readPayment } from './read.ts'
+import { linkedAccounts } from './linked-accounts.ts'
+import { readPayment, takeBack } from './read.ts'
 import { refund } from './refund.ts'
 import { startPayment } from './start.ts'
 import { webhookVerifier } from './webhook.ts'
@@ -26,14 +27,7 @@ export function razorpayProcessor(
 ): Required<
   Omit<
     Processor,
-    | 'formSetup'
-    | 'registerHost'
-    | 'registerHosts'
-    | 'connected'
-    | 'returnFee'
-    | 'accounts'
-    | 'payoutsSince'
-    | 'payoutItems'
+    'formSetup' | 'registerHost' | 'registerHosts' | 'connected' | 'returnFee' | 'payoutsSince' | 'payoutItems'
   >
 > {
   const visit = razorpayClient(options)
@@ -56,6 +50,11 @@ export function razorpayProcessor(
       await refund(ask, wanted)
       return readPayment(visit, wanted.processorPaymentId, ask).catch(refundTaken)
     },
+    async takeBack(wanted) {
+      await takeBack(visit(), wanted)
+      return readPayment(visit, wanted.processorPaymentId)
+    },
+    accounts: linkedAccounts(visit),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),

@@ -6,6 +6,7 @@ import { isRefused, unlessMissing, unlessRefused } from './errors.ts'
 import { disputesSince } from './history.ts'
 import { lacksCard } from './rails.ts'
 import { isCaptured, orderIdOf, snapshotOf } from './snapshot.ts'
+import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './transfers.ts'
 
 /**
  * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures what a bank has authorized.
@@ -31,13 +32,21 @@ export async function readPayment(visit: () => Visit, id: string, ask = visit())
     if (order.amount_paid > 0) throw new ProcessorUnavailable('the Order is paid, and Razorpay lists no payment')
     return snapshotOf({ order, payments, refunds: [], disputes: [] })
   }
-  const [withCards, disputes, ...refunds] = await Promise.all([
+  const [withCards, disputes, transfers, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(visit, Math.min(...captured.map((one) => one.created_at))),
+    // a buyer who has paid gets the files also where Razorpay refuses to say what has gone on: that is asked again
+    payeeOf(order) ? transfersOf(ask, order, captured).catch(unlessRefused([])) : [],
     // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
-  return snapshotOf({ order, payments: withCards, disputes, refunds: refunds.flat() })
+  return snapshotOf({
+    order,
+    payments: withCards,
+    disputes,
+    refunds: refunds.flat(),
+    transfers: transfers.map(transferFact),
+  })
 }
 
 async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {
@@ -71,6 +80,21 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   if (!lacksCard(payment)) return payment
   const { card } = await askPayment(ask, payment.id, { 'expand[]': 'card' }).catch(unlessRefused(payment))
   return { ...payment, card }
+}
+
+/** Reverses what has gone on to the linked account above `leaveMinor`. */
+export async function takeBack(
+  ask: Visit,
+  { processorPaymentId: id, leaveMinor, waits }: { processorPaymentId: string; leaveMinor: number; waits: boolean },
+): Promise<void> {
+  if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
+  const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing)
+  if (!payeeOf(order)) return
+  const captured = (await paymentsOf(ask, order)).filter(isCaptured)
+  const transfers = await transfersOf(ask, order, captured)
+  if (waits && captured.length > 0 && transfers.some(isUnderWay))
+    throw new ProcessorUnavailable('the transfer to the linked account is still under way')
+  await reverse(ask, orderIdOf(order) ?? id, transfers, leaveMinor)
 }
 
 export async function refundsOf(ask: Visit, paymentId: string): Promise<Refund[]> {

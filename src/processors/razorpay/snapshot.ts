@@ -1,4 +1,5 @@
 import type { DisputeFact, PaymentSnapshot } from '../processor.ts'
+import type { TransferFact } from '../seller-accounts.ts'
 import { type Dispute, type Order, type Payment, type Refund, shapes } from './entities.ts'
 import { railOf } from './rails.ts'
 
@@ -12,6 +13,8 @@ export interface Found {
   refunds: readonly Refund[]
   /** Disputes, also of other payments. */
   disputes: readonly Dispute[]
+  /** What goes on to linked accounts. */
+  transfers?: readonly TransferFact[]
 }
 
 /**
@@ -19,7 +22,7 @@ export interface Found {
  * again in the UPI app. Then it is a normal capture. A second captured payment of one Order is a second capture, and the service
  * refunds it.
  */
-export function snapshotOf({ order, payments, refunds, disputes }: Found): PaymentSnapshot {
+export function snapshotOf({ order, payments, refunds, disputes, transfers = [] }: Found): PaymentSnapshot {
   const byTime = [...payments].sort((a, b) => a.created_at - b.created_at)
   const captured = byTime.filter(isCaptured)
   const isOurs = ({ payment_id: paymentId }: Refund | Dispute) => captured.some(({ id }) => id === paymentId)
@@ -56,6 +59,7 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
         }
       }),
     ...(keysUnderWay.length > 0 && { refundKeysUnderWay: keysUnderWay }),
+    ...(transfers.length > 0 && { transfers: [...transfers] }),
     disputes: disputes
       .filter((dispute) => isOurs(dispute) && isClaim(dispute))
       .map((dispute) => {

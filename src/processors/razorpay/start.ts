@@ -4,6 +4,7 @@ import type { Visit } from './client.ts'
 import { type Order, shapes } from './entities.ts'
 import { isRefused } from './errors.ts'
 import { orderIdOf } from './snapshot.ts'
+import { payeeOf } from './transfers.ts'
 
 /** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
 const CAPTURE_MINUTES = 7_200
@@ -21,7 +22,10 @@ export async function startPayment(ask: Visit, keyId: string, payment: StartPaym
  * With `unique_receipt`, only one of two simultaneous requests makes the Order. The other gets the same Order, or a refusal.
  * (https://razorpay.com/docs/payments/payment-gateway/s2s-integration/test-s2s/best-practices/retries-and-idempotency)
  */
-async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
+async function findOrMakeOrder(
+  ask: Visit,
+  { key, orderId, amountMinor, currency, passOn }: StartPayment,
+): Promise<Order> {
   if (currency !== 'INR') throw new AmountNotTaken('only rupees can be paid here')
   const find = async (): Promise<Order | undefined> => {
     const { items } = await ask.get(shapes.orders, '/v1/orders', { receipt: key, count: 100 })
@@ -32,7 +36,8 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
       amount: amountMinor,
       currency,
       receipt: key,
-      notes: { order_id: orderId },
+      notes: { order_id: orderId, ...(passOn && { account: passOn.account }) },
+      ...(passOn && { transfers: [transferTo(passOn, orderId)] }),
       payment: {
         capture: 'automatic',
         capture_options: {
@@ -47,7 +52,12 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
   const findOrMake = async () => (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
   const order = await findOrMake().catch(refusedForGood)
   // with an Order for another attempt, order or amount the buyer would pay for something else
-  if (order.receipt === key && orderIdOf(order) === orderId && order.amount === amountMinor) {
+  if (
+    order.receipt === key &&
+    orderIdOf(order) === orderId &&
+    order.amount === amountMinor &&
+    payeeOf(order) === passOn?.account
+  ) {
     if (order.currency === currency) return order
   }
   throw new ProcessorUnavailable('another order than the one that was asked for')
@@ -70,5 +80,14 @@ function refusedForGood(error: unknown): never {
   const isRefused = error instanceof ApiRefusal && error.meaning !== 'in_progress' && error.meaning !== 'key_reused'
   throw isRefused && REFUSED_AGAIN.has(error.details.status) ? refusedStart(error) : error
 }
+
+/** Razorpay makes the transfer once the payment is captured, and tries for three days more if it fails. */
+const transferTo = ({ account, amountMinor }: NonNullable<StartPayment['passOn']>, orderId: string) => ({
+  account,
+  amount: amountMinor,
+  currency: 'INR',
+  notes: { order_id: orderId },
+  on_hold: false,
+})
 
 const older = (a: Order, b: Order): number => a.created_at - b.created_at || (a.id < b.id ? -1 : 1)

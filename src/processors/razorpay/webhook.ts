@@ -5,7 +5,9 @@ import { type Notification, shapes } from './entities.ts'
 /** Hexadecimal HMAC-SHA256. */
 const SIGNATURE = /^[0-9a-f]{64}$/i
 /** The types of notifications that can be about our orders. */
-const ABOUT_PAYMENTS = /^(?:payment|order|refund)\./
+const ABOUT_PAYMENTS = /^(?:payment|order|refund|transfer)\./
+/** Of notifications about a linked account, which name it. */
+const ABOUT_ACCOUNTS = /^(?:account|product\.route)\./
 
 /**
  * Checks the signature over the raw bytes with each of the secrets: Razorpay signs a repeat with the secret of the first try. The
@@ -26,7 +28,10 @@ export function webhookVerifier(secrets: readonly string[]): Processor['verifyEv
     const notification = parsed(rawBody)
     if (!shapes.notification.Check(notification)) return undefined
     const type = notification.event
-    return { id: idOf(headers['x-razorpay-event-id'], rawBody), type, paymentId: paymentIdOf(notification) }
+    const id = idOf(headers['x-razorpay-event-id'], rawBody)
+    const account = ABOUT_ACCOUNTS.test(type) && notification.account_id
+    if (shapes.linkedAccountId.Check(account)) return { id, type, account }
+    return { id, type, paymentId: paymentIdOf(notification) }
   }
 }
 
@@ -45,7 +50,7 @@ const idOf = (header: string | string[] | undefined, body: Buffer): string =>
     : `sha256-${createHash('sha256').update(body).digest('hex')}`
 
 /**
- * Returns the Order to ask about, or the payment when the notification does not name its Order. Undefined when the notification
+ * Returns the Order to ask about, or the payment when the notification does not name its Order. A transfer names one of them as its source. Undefined when the notification
  * names neither, or is about a payment without an Order, which is not ours.
  */
 function paymentIdOf({ event, payload }: Notification): string | undefined {
@@ -56,8 +61,9 @@ function paymentIdOf({ event, payload }: Notification): string | undefined {
   }
   const [order, payment] = [entityOf('order'), entityOf('payment')]
   if (!order.id && payment.order_id === null) return undefined
-  const orderId = [order.id, payment.order_id].find((id) => shapes.orderId.Check(id))
-  const paymentIds = [payment.id, entityOf('refund').payment_id, entityOf('dispute').payment_id]
+  const { source } = entityOf('transfer')
+  const orderId = [order.id, payment.order_id, source].find((id) => shapes.orderId.Check(id))
+  const paymentIds = [payment.id, entityOf('refund').payment_id, entityOf('dispute').payment_id, source]
   return orderId ?? paymentIds.find((id) => shapes.paymentId.Check(id))
 }
 

@@ -19,13 +19,24 @@ const CLOCK_SECONDS = 600
  */
 export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAccounts {
   return {
-    async make({ key, since }) {
-      const until = begin()
-      const account = (await find(stripe, key, since, until)) ?? (await create(stripe, key, until))
-      // Stripe asks the seller for the rest: a request with the mailbox would differ after a change of it
-      if (account.metadata?.[KEY] !== key)
-        throw new ProcessorUnavailable('Stripe made another account than was asked for')
-      return reportOf(account)
+    hosted: {
+      async make({ key, since }) {
+        const until = begin()
+        const account = (await find(stripe, key, since, until)) ?? (await create(stripe, key, until))
+        // Stripe asks the seller for the rest: a request with the mailbox would differ after a change of it
+        if (account.metadata?.[KEY] !== key)
+          throw new ProcessorUnavailable('Stripe made another account than was asked for')
+        return reportOf(account)
+      },
+      async link(account, { refreshUrl, returnUrl }) {
+        const { url } = await ask(connectShapes.accountLink, begin(), (sent) =>
+          stripe.accountLinks.create(
+            { account, refresh_url: refreshUrl, return_url: returnUrl, type: 'account_onboarding' },
+            sent,
+          ),
+        )
+        return url
+      },
     },
     async read(id) {
       try {
@@ -38,15 +49,6 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
         if (isNoAccount(error) || isMissing(error)) return undefined
         throw error
       }
-    },
-    async link(account, { refreshUrl, returnUrl }) {
-      const { url } = await ask(connectShapes.accountLink, begin(), (sent) =>
-        stripe.accountLinks.create(
-          { account, refresh_url: refreshUrl, return_url: returnUrl, type: 'account_onboarding' },
-          sent,
-        ),
-      )
-      return url
     },
   }
 }

@@ -30,7 +30,9 @@ export interface StripeOptions extends StripeSettings {
 }
 
 /** All of the port but what only our account can do, or only a seller's. */
-type AtOneAccount = Required<Omit<Processor, 'connected' | 'accounts' | 'returnFee' | 'payoutsSince' | 'payoutItems'>>
+type AtOneAccount = Required<
+  Omit<Processor, 'connected' | 'accounts' | 'returnFee' | 'payoutsSince' | 'payoutItems' | 'takeBack'>
+>
 
 /**
  * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent. The

@@ -17,6 +17,8 @@ export const KINDS: Record<string, Kind> = {
   dispute_return: { name: 'Back from a lost dispute', group: 'dispute' },
   held_loss: { name: 'Taken by the buyer’s bank, and sent back before', group: 'dispute' },
   held_loss_back: { name: 'Not taken twice after all', group: 'dispute' },
+  passed_on: { name: 'Passed on to your own account', group: 'payout' },
+  passed_back: { name: 'Taken back from your own account', group: 'payout' },
   payout: { name: 'Payout', group: 'payout' },
   payout_failed: { name: 'Payout refused by the bank, money back to you', group: 'payout' },
   payout_reversed: { name: 'Payout sent back by the bank', group: 'payout' },

@@ -42,7 +42,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
   return (
     <>
       <Head title="Money" />
-      {by === 'stripe-connect' && <AccountPart />}
+      {isOwn && <AccountPart isTold={by === 'razorpay-route'} />}
       <Shown of={by ? balance : { ...balance, value: undefined }}>
         {({ items: balances }) =>
           isOwn && balances.length === 0 ? null : (
@@ -51,7 +51,8 @@ export default function MoneyView({ query }: ViewProps): VNode {
         }
       </Shown>
       {by && hasAny && <PayoutsPart />}
-      {by === 'manual' && items && (
+      {/* what could not be passed on is paid by bank */}
+      {(by === 'manual' || (by === 'razorpay-route' && items?.some(({ balance: owed }) => owed > 0))) && items && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
       )}
       <TaxPart />

@@ -1,5 +1,6 @@
 import type { NextPayouts, Payout, PayoutDetail } from '../../../src/payouts/list-schema.ts'
 import type { PayoutDetails } from '../../../src/payouts/details-schema.ts'
+import type { Business } from '../../../src/payouts/accounts/business-schema.ts'
 import { get, request, type List } from '../api.ts'
 
 export type { NextPayouts, Payout, PayoutDetail, PayoutDetails }
@@ -30,6 +31,9 @@ export interface PayoutAccount {
   blocksSales: boolean
 }
 
+/** What the processor has to know of the seller, where it has no pages of its own for it. */
+export type AccountInput = Business
+
 const path = encodeURIComponent
 
 export const getHistory = () => get<{ items: BalanceDays[] }>('balance/history')
@@ -43,3 +47,5 @@ export const putDetails = async (currency: string, input: DetailsInput) =>
 export const removeDetails = (currency: string) => request('DELETE', `payout-details/${path(currency)}`)
 export const getAccount = () => get<PayoutAccount>('payouts/account')
 export const openAccount = async () => (await request<{ url: string }>('POST', 'payouts/account', {})).answer
+export const tellAccount = async (input: AccountInput) =>
+  (await request<PayoutAccount>('PUT', 'payouts/account', input)).answer

@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import { type Jobs, TryLater } from '../../kit/jobs.ts'
+import { keptOf } from '../../ledger/transfers.ts'
+import { chargedBackMinor } from '../../orders/returned-money.ts'
+import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
+import type { Syncing } from '../sync/sync.ts'
+
+// Where the processor passes money on to a seller's account, the seller's part of a refund or a lost dispute comes back from there. What
+// is taken is never stored: it is the difference of what is there and what belongs there, which is read just before. So a repeat, a
+// crash and a lost answer take nothing twice. The processor has no key for such requests, and the lease lets one run at a time.
+
+/** As long as a refund is tried. */
+const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 2 }
+/** Longer than any request to a processor is under way. */
+const LEASE_SECONDS = 60
+/** For so long a refund waits until the processor has passed the price on. It does so within seconds, or fails. */
+const WAIT_MINUTES = 60
+
+interface Taking {
+  processor: string
+  processorPaymentId: string
+  saleMinor: number
+  feeMinor: number
+  /** Refunds that succeeded, lost disputes, and the refunds that are asked for now. */
+  returnedMinor: number
+  hasSale: boolean
+  waits: boolean
+}
+
+/** Registers the job that takes back what is at a seller's account and does not belong there any more, and the looks at what differs. */
+export async function registerTakeBacks(jobs: Jobs, syncing: Syncing): Promise<void> {
+  await jobs.on<{ orderId: string }>('take_back', TRIES, ({ orderId }) => takeBack(syncing, orderId))
+}
+
+/**
+ * Takes the seller's part back from the seller's account, before the buyer gets the money. Does nothing for other orders. Fails with
+ * ProcessorUnavailable: the account may not have the money any more.
+ */
+export async function takeBack({ db, processors, settle }: Syncing, orderId: string): Promise<void> {
+  const { rows } = await sql<{ until: string | null }>`
+    update passes set taking_until = case when taking_until > now() then taking_until else now() + make_interval(secs => ${LEASE_SECONDS}) end
+    where order_id = ${orderId}
+    returning case when taking_until = now() + make_interval(secs => ${LEASE_SECONDS}) then taking_until::text end as until`.execute(
+    db,
+  )
+  if (rows.length === 0) return
+  const until = rows[0]!.until
+  if (until === null) throw new TryLater('the part of this order is being taken back')
+  let isClear = true
+  try {
+    for (const taking of await takingsOf(db, orderId)) {
+      const processor = processors.get(taking.processor)
+      if (!processor?.takeBack) throw new Error(`the processor of ${orderId} is not configured any more`)
+      const payment = await ask(processor, taking)
+      await settle({ processor: processor.name, payment })
+    }
+  } catch (error) {
+    // a request whose answer is lost may still be under way: the lease ends by itself
+    isClear = error instanceof ProcessorUnavailable && error.answered
+    throw error
+  } finally {
+    if (isClear)
+      await sql`
+        update passes set taking_until = null where order_id = ${orderId} and taking_until = ${until}::timestamptz`.execute(
+        db,
+      )
+  }
+}
+
+function ask(processor: Processor, { processorPaymentId, saleMinor, feeMinor, returnedMinor, hasSale, waits }: Taking) {
+  const leaveMinor = hasSale ? keptOf({ saleMinor, feeMinor, returnedMinor }) : 0
+  return processor.takeBack!({ processorPaymentId, leaveMinor, waits })
+}
+
+/**
+ * The order's paid payments, each of which may have gone on. Of all but the sale everything comes back. A refund that has been asked for
+ * counts as returned: if it fails after all, the seller is owed its part.
+ */
+async function takingsOf(db: Db, orderId: string): Promise<Taking[]> {
+  const { rows } = await sql<Taking>`
+    select p.processor, p.processor_payment_id as "processorPaymentId", o.amount_minor as "saleMinor", o.fee_minor as "feeMinor",
+      c.processor_capture_id is not null as "hasSale",
+      (${chargedBackMinor} + (select coalesce(sum(r.amount_minor), 0) from refunds r
+        where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id
+          and (r.state = 'succeeded' or (r.state = 'requested' and r.asked_at is not null))))::bigint as "returnedMinor",
+      exists (select from refunds r where r.order_id = o.id and r.state = 'requested'
+        and r.created_at > now() - make_interval(mins => ${WAIT_MINUTES})) as waits
+    from orders o join payments p on p.order_id = o.id and exists (select from captures a where a.payment_id = p.id)
+    left join captures c on c.payment_id = p.id and c.purpose = 'sale'
+    where o.id = ${orderId} and o.connected_account like p.processor || '@%' order by p.id`.execute(db)
+  return rows
+}
+
+/** The first looks come soon, since only a notification was lost. Later ones are for what a person repairs. */
+const LOOKS_AFTER = ['5 minutes', '30 minutes', '3 hours', '12 hours']
+const LOOK_DAYS = 90
+const LOOKS_AT_ONCE = 50
+
+/**
+ * Asks again about orders of which more or less is at the seller's account than belongs there: the notification of a transfer was lost, it
+ * failed, or it could not be taken back yet.
+ */
+export async function lookAtPasses({ db, processors, settle, log }: Syncing, jobs: Jobs): Promise<void> {
+  const { rows } = await sql<{ orderId: string; processor: string; processorPaymentId: string }>`
+    with due as (
+      update passes set looks = looks + 1, look_at = now() + coalesce((${LOOKS_AFTER}::text[])[looks + 1], '1 day')::interval
+      where order_id in (
+        select order_id from passes where due_minor <> passed_minor and look_at <= now()
+          and created_at > now() - make_interval(days => ${LOOK_DAYS})
+        order by look_at limit ${LOOKS_AT_ONCE} for update skip locked)
+      returning order_id)
+    select distinct d.order_id as "orderId", p.processor, p.processor_payment_id as "processorPaymentId"
+    from due d join captures c on c.order_id = d.order_id join payments p on p.id = c.payment_id`.execute(db)
+  for (const { orderId, processor: name, processorPaymentId } of rows) {
+    try {
+      const processor = processors.get(name)
+      if (!processor) continue
+      await settle({ processor: name, payment: await processor.fetchPayment(processorPaymentId) })
+    } catch (error) {
+      log.warn(
+        { orderId, err: (error as Error).message },
+        'the service could not look at what is passed on of an order',
+      )
+    }
+  }
+  await takeAgain(db, jobs, rows.map(({ orderId }) => orderId)) // oxfmt-ignore
+}
+
+/** The job for it may have ended its tries. */
+async function takeAgain(db: Db, jobs: Jobs, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ orderId: string }>`
+      select order_id as "orderId" from passes where order_id = any(${orderIds}::text[]) and passed_minor > due_minor`.execute(
+      tx,
+    )
+    await jobs.add(
+      tx,
+      'take_back',
+      rows.map((data) => ({ data })),
+    )
+  })
+}

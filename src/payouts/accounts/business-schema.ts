@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+
+// What a seller in India tells the processor, in the forms that Razorpay takes
+// (https://razorpay.com/docs/api/payments/route/create-linked-account).
+
+const line = (least: number, most: number, description: string, pattern = '^[^\\u0000-\\u001f\\u007f]*$') =>
+  Type.String({ minLength: least, maxLength: most, pattern, description })
+
+export const BUSINESS_TYPES = [
+  'individual',
+  'proprietorship',
+  'partnership',
+  'llp',
+  'private_limited',
+  'public_limited',
+  'trust',
+  'society',
+  'ngo',
+] as const
+export const SELLS = ['texts', 'courses', 'software', 'games'] as const
+
+export const Business = Type.Object({
+  legalName: line(4, 200, 'The name of the business, or of the person, as it stands at the tax office.'),
+  businessType: Type.Enum([...BUSINESS_TYPES]),
+  sells: Type.Enum([...SELLS], { description: 'What the products are, mostly.' }),
+  contactName: line(4, 255, 'The person behind the business: letters and spaces.', "^[\\p{L} .']+$"),
+  phone: Type.String({ pattern: '^\\+?[0-9]{8,15}$', description: 'Digits only.' }),
+  street1: line(1, 100, 'The registered address.'),
+  street2: line(1, 100, 'The second line of the address.'),
+  city: line(1, 100, 'The city.'),
+  state: line(2, 32, 'The state, such as KARNATAKA.'),
+  postalCode: Type.String({ pattern: '^[1-9][0-9]{5}$', description: 'Six digits.' }),
+  pan: Type.String({ pattern: '^[A-Z]{3}P[A-Z][0-9]{4}[A-Z]$', description: 'The PAN of the person.' }),
+  businessPan: Type.Optional(
+    Type.String({
+      pattern: '^[A-Z]{3}[ABCFGHJLT][A-Z][0-9]{4}[A-Z]$',
+      description: 'The PAN of the business, if it has one.',
+    }),
+  ),
+  gst: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][0-9A-Z]{3}$',
+      description: 'The GST number, if there is one.',
+    }),
+  ),
+  accountNumber: Type.String({ pattern: '^[0-9A-Za-z]{5,35}$', description: 'The bank account that gets the money.' }),
+  ifsc: Type.String({ pattern: '^[A-Z]{4}0[A-Z0-9]{6}$', description: 'Its IFSC.' }),
+  beneficiaryName: line(3, 120, 'Its holder.'),
+  acceptsTerms: Type.Literal(true, { description: 'You accept the processor’s terms.' }),
+})
+export type Business = Type.Static<typeof Business>

@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { newId } from '../../kit/ids.ts'
+import { errorForLog } from '../../kit/log.ts'
+import { DetailsRefused } from '../../processors/api-refusal.ts'
+import { ProcessorUnavailable } from '../../processors/processor.ts'
+import type { BusinessDetails, SellerAccounts } from '../../processors/seller-accounts.ts'
+import { type AccountParts, store } from './accounts.ts'
+import { PAYERS } from './payers.ts'
+
+// A seller opens an account: on the processor's own pages, or by details that go to the processor.
+
+const RETRY_AFTER_SECONDS = 5
+
+export interface AccountRow {
+  id: string
+  account: string | null
+  product: string | null
+  createdAt: Date
+}
+
+/**
+ * Returns an address where the seller tells the processor what it misses. The account is made on the first call. The row comes
+ * first, and its id is the processor's idempotency key: however often this is repeated or dies in between, the seller gets one account.
+ * Refuses `processor_unavailable`.
+ */
+export async function openAccount(parts: AccountParts, sellerId: string, pageUrl: string): Promise<string> {
+  const { hosted } = accountsAt(parts)
+  if (!hosted)
+    throw new Refusal(
+      'account_by_details',
+      'The processor has no page for this: send your details with PUT /api/payouts/account.',
+    )
+  const row = await rowOf(parts, sellerId)
+  try {
+    const account = row.account ?? (await makeAccount(parts, row))
+    return await hosted.link(account, { refreshUrl: pageUrl, returnUrl: pageUrl })
+  } catch (error) {
+    throw unavailable(parts, error)
+  }
+}
+
+/**
+ * Passes on to the processor what a seller tells about the business, where the processor has no pages for it. The account is made on the
+ * first call, as with `openAccount`. Nothing of the details is stored or logged here. Refuses `account_details_refused`,
+ * `account_unavailable`.
+ */
+export async function tellAccount(parts: AccountParts, sellerId: string, details: BusinessDetails): Promise<void> {
+  const { told } = accountsAt(parts)
+  if (!told)
+    throw new Refusal(
+      'account_by_link',
+      'The processor asks you on its own pages: POST /api/payouts/account leads there.',
+    )
+  const row = await rowOf(parts, sellerId)
+  const { id: key, account, product } = row
+  const begunAt = new Date()
+  try {
+    const report = await told.tell(
+      { key, account: account ?? undefined, product: product ?? undefined, details },
+      (known) => noteMade(parts.db, row, known),
+    )
+    await store(parts, `${parts.payer}@${report.account}`, report, begunAt)
+  } catch (error) {
+    if (error instanceof DetailsRefused)
+      throw new Refusal('account_details_refused', `The processor does not take these details: ${error.reason}.`)
+    throw unavailable(parts, error)
+  }
+}
+
+/** The error itself, unless the processor did not do what it should: then a Refusal. */
+function unavailable({ log, payer }: AccountParts, error: unknown): unknown {
+  if (!(error instanceof ProcessorUnavailable)) return error
+  log.warn({ processor: payer, ...errorForLog(error) }, 'an account of a seller could not be opened')
+  return new Refusal(
+    'account_unavailable',
+    `${PAYERS[payer]} does not answer right now. Nothing is lost: please try again.`,
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause: error,
+    },
+  )
+}
+
+function accountsAt({ processors, payer }: AccountParts): SellerAccounts {
+  const accounts = processors.get(payer)?.accounts
+  if (!accounts) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
+  return accounts
+}
+
+async function rowOf({ db, payer }: AccountParts, sellerId: string): Promise<AccountRow> {
+  await sql`
+    insert into connected_accounts (id, seller_id, processor, due_at)
+    values (${newId('con')}, ${sellerId}, ${payer}, now() + interval '2 minutes')
+    on conflict (seller_id, processor) where ended_at is null do nothing`.execute(db)
+  const { rows } = await sql<AccountRow>`
+    select id, account, product, created_at as "createdAt" from connected_accounts
+    where seller_id = ${sellerId} and processor = ${payer} and ended_at is null`.execute(db)
+  return rows[0]!
+}
+
+/** Of an account that the seller has to tell about, only the seller's next details can make the rest. */
+export async function makeAccount(parts: AccountParts, row: AccountRow): Promise<string> {
+  const begunAt = new Date()
+  const { hosted } = accountsAt(parts)
+  if (!hosted) return ''
+  const report = await hosted.make({ key: row.id, since: row.createdAt })
+  await noteMade(parts.db, row, report)
+  await store(parts, `${parts.payer}@${report.account}`, report, begunAt)
+  return report.account
+}
+
+const noteMade = async (
+  db: Db,
+  { id }: AccountRow,
+  { account, product = undefined }: { account: string; product?: string | undefined },
+): Promise<void> => {
+  await sql`
+    update connected_accounts set account = ${account}, product = coalesce(${product ?? null}, product)
+    where id = ${id} and (account is null or account = ${account})`.execute(db)
+}

@@ -1,0 +1,142 @@
+import { ApiRefusal } from '../api-refusal.ts'
+import { ProcessorUnavailable } from '../processor.ts'
+import { DetailsRefused } from '../api-refusal.ts'
+import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-accounts.ts'
+import type { Visit } from './client.ts'
+import { type LinkedAccount, type RouteProduct, shapes } from './entities.ts'
+import { isRefused } from './errors.ts'
+import { wordsFor } from './requirements.ts'
+
+/** What sellers of files sell, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
+export const SELLS: Readonly<Record<string, { category: string; subcategory: string }>> = {
+  texts: { category: 'media_and_entertainment', subcategory: 'content_and_publishing' },
+  courses: { category: 'education', subcategory: 'elearning' },
+  software: { category: 'it_and_software', subcategory: 'saas' },
+  games: { category: 'gaming', subcategory: 'game_developer' },
+}
+/** Razorpay answers a second account with the mailbox of a first one by naming that one, with or without its prefix. */
+const SAME_MAILBOX = /already exists for account\s*-\s*(?:acc_)?([A-Za-z0-9]{1,40})/i
+/** What Razorpay answers before its own words. */
+const ANSWERED = /^.*?: answered with \d{3} /s
+
+/**
+ * The linked accounts of sellers (https://razorpay.com/docs/api/payments/route): an account, the person behind it, the product `route`
+ * and its bank account, one request each. Razorpay has no idempotency keys here, so each step finds what an earlier call has made: an
+ * account by its mailbox and by our key in its notes, a person by the account's list, the product by asking for it again.
+ */
+export function linkedAccounts(visit: () => Visit): SellerAccounts {
+  return {
+    async read(account, product) {
+      const ask = visit()
+      try {
+        const found = await ask.get(shapes.linkedAccount, `/v2/accounts/${account}`)
+        if (found.id !== account) throw new ProcessorUnavailable('Razorpay told of another account')
+        const config = product && (await ask.get(shapes.routeProduct, `/v2/accounts/${account}/products/${product}`))
+        if (config && (config.id !== product || config.account_id !== account))
+          throw new ProcessorUnavailable('Razorpay told of another product')
+        return reportOf(found, config || undefined)
+      } catch (error) {
+        if (isRefused(error)) return undefined
+        throw error
+      }
+    },
+    told: {
+      async tell({ key, account: known, product, details }, note) {
+        const ask = visit()
+        try {
+          const account = await accountWith(ask, key, known, details)
+          await note({ account: account.id })
+          await tellPerson(ask, account.id, details)
+          const path = `/v2/accounts/${account.id}/products`
+          const body = { product_name: 'route', tnc_accepted: true }
+          const id = product ?? (await ask.post(shapes.routeProduct, path, body)).id
+          await note({ account: account.id, product: id })
+          const { accountNumber, ifsc, beneficiaryName } = details
+          const settlements = { account_number: accountNumber, ifsc_code: ifsc, beneficiary_name: beneficiaryName }
+          const config = await ask.patch(shapes.routeProduct, `${path}/${id}`, { settlements, tnc_accepted: true })
+          if (config.id !== id || config.account_id !== account.id)
+            throw new ProcessorUnavailable('Razorpay told of another product')
+          return reportOf(account, config)
+        } catch (error) {
+          throw isRefused(error) ? detailsRefused(error) : error
+        }
+      },
+    },
+  }
+}
+
+/** Changes the known account, or makes it. After a lost answer it exists, and Razorpay names it. */
+async function accountWith(ask: Visit, key: string, known: string | undefined, details: BusinessDetails) {
+  if (known) return ask.patch(shapes.linkedAccount, `/v2/accounts/${known}`, businessOf(details))
+  const { email, businessType } = details
+  const body = {
+    email,
+    type: 'route',
+    business_type: businessType,
+    ...businessOf(details),
+    notes: { connection_id: key },
+  }
+  try {
+    return await ask.post(shapes.linkedAccount, '/v2/accounts', body)
+  } catch (error) {
+    const [, id] = (error instanceof ApiRefusal && SAME_MAILBOX.exec(error.message)) || []
+    if (!id) throw error
+    const found = await ask.get(shapes.linkedAccount, `/v2/accounts/acc_${id}`)
+    if (!shapes.connection.Check(found.notes) || found.notes.connection_id !== key) throw error
+    return ask.patch(shapes.linkedAccount, `/v2/accounts/${found.id}`, businessOf(details))
+  }
+}
+
+/** The tax number of a person belongs to the person, and Razorpay refuses it as that of a business. */
+const businessOf = (details: BusinessDetails) => ({
+  phone: details.phone,
+  legal_business_name: details.legalName,
+  contact_name: details.contactName,
+  profile: {
+    ...SELLS[details.sells],
+    addresses: {
+      registered: {
+        street1: details.street1,
+        street2: details.street2,
+        city: details.city,
+        state: details.state,
+        postal_code: details.postalCode,
+        country: 'IN',
+      },
+    },
+  },
+  ...((details.businessPan || details.gst) && {
+    legal_info: { ...(details.businessPan && { pan: details.businessPan }), ...(details.gst && { gst: details.gst }) },
+  }),
+})
+
+async function tellPerson(ask: Visit, account: string, { contactName, email, pan }: BusinessDetails): Promise<void> {
+  const path = `/v2/accounts/${account}/stakeholders`
+  const person = { name: contactName, email, kyc: { pan } }
+  const { items } = await ask.get(shapes.stakeholders, path)
+  if (items[0]) await ask.patch(shapes.stakeholder, `${path}/${items[0].id}`, person)
+  else await ask.post(shapes.stakeholder, path, person)
+}
+
+/** Razorpay says what is wrong in a sentence of its own. Only the seller sees it: it could repeat what the seller typed. */
+function detailsRefused(error: ApiRefusal): DetailsRefused {
+  const reason = SAME_MAILBOX.test(error.message)
+    ? 'Razorpay has an account with this e-mail address already. Use another one'
+    : error.message.replace(ANSWERED, '')
+  return new DetailsRefused(reason || 'Razorpay names no reason', { details: error.details })
+}
+
+/** How the account stands. It sells while Razorpay passes money on to it and settles that to the bank. */
+function reportOf({ id, status }: LinkedAccount, product: RouteProduct | undefined): AccountReport {
+  const activation = status === 'suspended' ? 'suspended' : (product?.activation_status ?? 'none')
+  const due = (product?.requirements ?? []).map((one) => one.field_reference)
+  const isActive = activation === 'activated'
+  const waits = activation === 'under_review' || activation === 'suspended' || activation === 'rejected'
+  return {
+    account: id,
+    ...(product && { product: product.id }),
+    state: isActive ? 'active' : waits ? 'restricted' : 'open',
+    missing: wordsFor(due, activation),
+    paysOut: isActive,
+  }
+}
