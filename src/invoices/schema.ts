@@ -76,10 +76,18 @@ export const Invoices = Type.Object({ items: Type.Array(Invoice), nextCursor: Ne
 
 export const InvoicesQuery = Type.Object({
   ...PageQuery,
-  orderId: Type.Optional(Type.String({ pattern: idPattern('ord') })),
-  kind: Type.Optional(Type.Enum(['invoice', 'credit_note', 'correction'])),
+  orderId: Type.Optional(Type.String({ pattern: idPattern('ord'), description: 'Those of one order.' })),
+  kind: Type.Optional(Type.Enum(['invoice', 'credit_note', 'correction'], { description: 'Those of one kind.' })),
   year: Type.Optional(Type.String({ pattern: '^20[0-9]{2}$', description: 'Of the number (UTC).' })),
   format: Type.Optional(Type.Literal('csv', { description: 'Like `Accept: text/csv`, for links.' })),
 })
-export const InvoiceParams = Type.Object({ invoiceId: Type.String({ pattern: idPattern('inv') }) })
-export const InvoiceToken = Type.Object({ token: Type.String({ pattern: '^[\\w-]{43}$' }) })
+export const InvoiceParams = Type.Object({
+  invoiceId: Type.String({ pattern: idPattern('inv'), description: 'The `invoiceId` of a list.' }),
+})
+export const InvoiceToken = Type.Object({
+  token: Type.String({
+    pattern: '^[\\w-]{43}$',
+    description: 'From the link.',
+    examples: ['q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA'],
+  }),
+})

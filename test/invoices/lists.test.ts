@@ -74,6 +74,6 @@ test('a document opens by its own link alone', async (t) => {
   assertProblem(await shop.call('GET', `${mine.pathname}${theirs.search}`), 404, 'invoice_not_found')
   for (const query of ['', '?token=', '?token=abc'])
     assertProblem(await shop.call('GET', mine.pathname + query), 400, 'validation_failed')
-  const [{ id }] = (await documents(shop, one)) as [{ id: string }]
-  assert.ok(mine.pathname.includes(id))
+  const [document] = await documents(shop, one)
+  assert.ok(mine.pathname.includes(document!.id))
 })

@@ -120,6 +120,7 @@ test('no setting is required', async (t) => {
       },
       trustProxy: false,
       countryHeader: undefined,
+      viesUrl: undefined,
       metricsToken: undefined,
       drainSeconds: 0,
       retention: { eventDays: 90, outboxDays: 30 },

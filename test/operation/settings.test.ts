@@ -92,7 +92,7 @@ test('settings that only make sense together are checked together', async (t) =>
   const alone: Record<string, string>[] = [
     { SMTP_URL: 'smtp://a:b@mail.example:587' }, { S3_ACCESS_KEY_ID: 'id' }, { S3_SECRET_ACCESS_KEY: 'key', STORAGE_URL: 'file:/a' },
     { STRIPE_PAYMENT_METHOD_TYPES: 'card' }, { STRIPE_API_URL: 'http://127.0.0.1:1' }, { RAZORPAY_API_URL: 'http://127.0.0.1:1' },
-    { COUNTRY_HEADER: 'cf-ipcountry' }, { COUNTRY_HEADER: 'cf-ipcountry', TRUST_PROXY: 'none' },
+    { VIES_URL: 'http://vies.example' }, { VIES_URL: 'ec.europa.eu' }, { VIES_URL: 'https://a@vies.example/?x' }, { COUNTRY_HEADER: 'cf-ipcountry' }, { COUNTRY_HEADER: 'cf-ipcountry', TRUST_PROXY: 'none' },
     { ...PUBLIC, ...STRIPE, ...RAZORPAY, RAZORPAY_KEY_ID: 'rzp_live_1DP5mm' },
   ] // oxfmt-ignore
   assert.deepEqual(
@@ -100,7 +100,7 @@ test('settings that only make sense together are checked together', async (t) =>
     [
       ['MAIL_FROM'], ['S3_ACCESS_KEY_ID'], ['S3_SECRET_ACCESS_KEY'],
       ['STRIPE_SECRET_KEY'], ['STRIPE_SECRET_KEY'], ['RAZORPAY_KEY_ID'],
-      ['TRUST_PROXY'], ['TRUST_PROXY'],
+      ['VIES_URL'], ['VIES_URL'], ['VIES_URL'], ['TRUST_PROXY'], ['TRUST_PROXY'],
       ['RAZORPAY_KEY_ID'],
     ], // oxfmt-ignore
   )

@@ -16,6 +16,8 @@ import { Run, RunDetail, RunFile, RunLine, RunSum } from '../../operator/payout-
 import { Download } from '../../orders/links.ts'
 import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
+import { Invoice, InvoiceProfile } from '../../invoices/schema.ts'
+import { ListedInvoice } from '../../orders/invoice-links.ts'
 import { NewPayoutDetails, PayoutDetails } from '../../payouts/details-schema.ts'
 import { Brand } from '../../products/brand/schema.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
@@ -57,6 +59,9 @@ export const NAMES = {
   NewDiscount,
   NewOrder: Checkout,
   NewPayoutDetails,
+  Invoice,
+  InvoiceProfile,
+  ListedInvoice,
   NewProduct: NewProductBody,
   NewRefund,
   NewWebhookEndpoint: NewEndpoint,
