@@ -265,6 +265,74 @@ export interface Images {
   preview: string
 }
 
+export interface Invoice {
+  invoiceId: string
+  number: string
+  /** `correction`: takes the place of the invoice, with what the buyer has added. */
+  kind: 'invoice' | 'credit_note' | 'correction'
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** ISO 8601 in UTC with milliseconds. */
+  issuedAt: string
+  /** The PDF. Whoever has this address can read it. */
+  url: string
+  orderId: string
+  /** `returned`: a refund of a credit note failed, or a bank gave a charged-back amount back. */
+  reason: 'sale' | 'refund' | 'chargeback' | 'returned' | 'buyer_details'
+  /** The number of the invoice that it is about. */
+  refersTo: string | null
+  /** The tax within the amount, if the order has one. */
+  taxAmount: number | null
+  buyer: {
+    email: string
+    name?: string
+    country?: string
+    taxId?: string
+    /** What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it. */
+    taxIdState?: 'valid' | 'invalid' | 'unavailable' | 'unchecked'
+  }
+}
+
+export interface InvoiceProfile {
+  /** New sales get an invoice. */
+  on: boolean
+  /** The full legal name. */
+  name: string
+  address: string[]
+  /** Empty where there is none. */
+  postcode: string
+  /** The city. */
+  city: string
+  /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+  country: string
+  /** VAT numbers, GSTIN and the like, checked by their digits. */
+  taxIds: {
+    /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
+    country: string
+    /** As it is written on letters; spaces and dots do not matter. */
+    id: string
+  }[]
+  /** Stands below the sums, such as the reason why no tax is charged. */
+  note?: string
+}
+
+export interface ListedInvoice {
+  invoiceId: string
+  number: string
+  /** `correction`: takes the place of the invoice, with what the buyer has added. */
+  kind: 'invoice' | 'credit_note' | 'correction'
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** ISO 8601 in UTC with milliseconds. */
+  issuedAt: string
+  /** The PDF. Whoever has this address can read it. */
+  url: string
+}
+
 export interface NewDiscount {
   /** The code as buyers type it: letters, digits and hyphens. Case does not matter. */
   code: string
@@ -658,20 +726,7 @@ export interface OrderStatus {
     what: string
   }[]
   /** Present when the seller issues invoices: also the credit notes. */
-  invoices?: {
-    invoiceId: string
-    number: string
-    /** `correction`: takes the place of the invoice, with what the buyer has added. */
-    kind: 'invoice' | 'credit_note' | 'correction'
-    /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-    amount: number
-    /** ISO 4217, upper case. */
-    currency: string
-    /** ISO 8601 in UTC with milliseconds. */
-    issuedAt: string
-    /** The PDF. Whoever has this address can read it. */
-    url: string
-  }[]
+  invoices?: ListedInvoice[]
   /** Until then the buyer can add a company, address and tax id to the invoice. */
   invoiceDetailsUntil?: string
   /** Where to go on after the payment. */
@@ -1375,28 +1430,7 @@ export interface Api {
   /** What stands on your invoices */
   'GET /api/invoice-profile': {
     answer: {
-      profile: {
-        /** New sales get an invoice. */
-        on: boolean
-        /** The full legal name. */
-        name: string
-        address: string[]
-        /** Empty where there is none. */
-        postcode: string
-        /** The city. */
-        city: string
-        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-        country: string
-        /** VAT numbers, GSTIN and the like, checked by their digits. */
-        taxIds: {
-          /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-          country: string
-          /** As it is written on letters; spaces and dots do not matter. */
-          id: string
-        }[]
-        /** Stands below the sums, such as the reason why no tax is charged. */
-        note?: string
-      } | null
+      profile: InvoiceProfile | null
       /** Begins every number of yours, and nobody else’s. */
       prefix: string | null
     }
@@ -1408,7 +1442,9 @@ export interface Api {
       cursor?: string
       /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
+      /** Those of one order. */
       orderId?: string
+      /** Those of one kind. */
       kind?: 'invoice' | 'credit_note' | 'correction'
       /** Of the number (UTC). */
       year?: string
@@ -1416,35 +1452,7 @@ export interface Api {
       format?: 'csv'
     }
     answer: {
-      items: {
-        invoiceId: string
-        number: string
-        /** `correction`: takes the place of the invoice, with what the buyer has added. */
-        kind: 'invoice' | 'credit_note' | 'correction'
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** ISO 8601 in UTC with milliseconds. */
-        issuedAt: string
-        /** The PDF. Whoever has this address can read it. */
-        url: string
-        orderId: string
-        /** `returned`: a refund of a credit note failed, or a bank gave a charged-back amount back. */
-        reason: 'sale' | 'refund' | 'chargeback' | 'returned' | 'buyer_details'
-        /** The number of the invoice that it is about. */
-        refersTo: string | null
-        /** The tax within the amount, if the order has one. */
-        taxAmount: number | null
-        buyer: {
-          email: string
-          name?: string
-          country?: string
-          taxId?: string
-          /** What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it. */
-          taxIdState?: 'valid' | 'invalid' | 'unavailable' | 'unchecked'
-        }
-      }[]
+      items: Invoice[]
       /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
@@ -2390,69 +2398,14 @@ export interface Api {
       taxId?: string
     }
     answer: {
-      invoices: {
-        invoiceId: string
-        number: string
-        /** `correction`: takes the place of the invoice, with what the buyer has added. */
-        kind: 'invoice' | 'credit_note' | 'correction'
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** ISO 8601 in UTC with milliseconds. */
-        issuedAt: string
-        /** The PDF. Whoever has this address can read it. */
-        url: string
-      }[]
+      invoices: ListedInvoice[]
     }
   }
   /** Switch invoices on or off, and say what stands on them */
   'PUT /api/invoice-profile': {
-    body: {
-      /** New sales get an invoice. */
-      on: boolean
-      /** The full legal name. */
-      name: string
-      address: string[]
-      /** Empty where there is none. */
-      postcode: string
-      /** The city. */
-      city: string
-      /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-      country: string
-      /** VAT numbers, GSTIN and the like, checked by their digits. */
-      taxIds: {
-        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-        country: string
-        /** As it is written on letters; spaces and dots do not matter. */
-        id: string
-      }[]
-      /** Stands below the sums, such as the reason why no tax is charged. */
-      note?: string
-    }
+    body: InvoiceProfile
     answer: {
-      profile: {
-        /** New sales get an invoice. */
-        on: boolean
-        /** The full legal name. */
-        name: string
-        address: string[]
-        /** Empty where there is none. */
-        postcode: string
-        /** The city. */
-        city: string
-        /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-        country: string
-        /** VAT numbers, GSTIN and the like, checked by their digits. */
-        taxIds: {
-          /** ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only. */
-          country: string
-          /** As it is written on letters; spaces and dots do not matter. */
-          id: string
-        }[]
-        /** Stands below the sums, such as the reason why no tax is charged. */
-        note?: string
-      } | null
+      profile: InvoiceProfile | null
       /** Begins every number of yours, and nobody else’s. */
       prefix: string | null
     }
