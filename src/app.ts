@@ -90,18 +90,8 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
-  const operators = await registerOperator(server, {
-    db,
-    database,
-    jobs,
-    mailer,
-    browsers,
-    config,
-    urls,
-    baseUrl,
-    appUrl,
-  })
   const hosts = { baseUrl, appUrl }
+  const operators = await registerOperator(server, { db, database, jobs, mailer, browsers, config, urls, ...hosts })
   const { outboxUrl } = await registerPages(server, { db, startDb, processors, config, demo, operators, ...hosts })
   await registerAgents(server, { db, jobs, browsers, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
