@@ -8,13 +8,15 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { quietPort } from './crowd.ts'
+import { standIns } from './stand-ins.ts'
 
-const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NAME | --build='docker build'] [--build-arg=NAME=VALUE …]
+const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NAME | --build='docker build'] [--build-arg=NAME=VALUE …] [--debian]
   --engine     docker, or podman with its own options
   --run        more options for its run command
   --image      an image that is there already; without it, the image is built
   --build      what builds it, such as 'buildah bud --format docker'
-  --build-arg  for the build, such as NODE_IMAGE and NODE_DIGEST`
+  --build-arg  for the build, such as NODE_IMAGE and NODE_DIGEST
+  --debian     a base of Debian's packages, where no image registry is reachable (root; Debian's podman, buildah and debootstrap)`
 
 const MOST_BYTES = 250_000_000
 /** The uid of the account in the image. */
@@ -48,12 +50,19 @@ const { values } = parseArgs({
     image: { type: 'string' },
     build: { type: 'string' },
     'build-arg': { type: 'string', multiple: true, default: [] },
+    debian: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 if (values.help) {
   console.log(USAGE)
   process.exit()
+}
+if (values.debian) {
+  const { image, digest } = standIns().node
+  values.engine = 'podman'
+  values.build ??= 'buildah bud --format docker --isolation chroot --network host'
+  values['build-arg'].push(`NODE_IMAGE=${image}`, `NODE_DIGEST=${digest}`)
 }
 const engine = words(values.engine)
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-image-'))
