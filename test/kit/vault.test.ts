@@ -45,5 +45,7 @@ test('a reader that stops early ends the request, and its own error is not taken
   const ended = new Promise((resolve) => read.once('error', resolve))
   read.once('data', () => read.destroy(new Error('the disk is full')))
   assert.equal(((await ended) as Error).message, 'the disk is full')
+  const unread = (await place.read('base/1/data'))!
+  unread.destroy()
   assert.equal(await place.read('base/2/data'), undefined)
 })

@@ -146,7 +146,12 @@ function bucket(settings: S3Settings, pauseMs: number): Place {
         return { bytes: Body as Readable, etag: ETag }
       }
       try {
-        return Readable.from(whole(await get(0), get, pauseMs), { objectMode: false })
+        const first = await get(0)
+        const bytes = Readable.from(whole(first, get, pauseMs), { objectMode: false })
+        // for a reader that never begins, or begins when the response has failed already
+        bytes.once('close', () => first.bytes.destroy())
+        first.bytes.on('error', () => {})
+        return bytes
       } catch (error) {
         if (isMissing(error)) return undefined
         throw error
