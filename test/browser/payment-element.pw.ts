@@ -226,3 +226,49 @@ test('axe finds nothing in any state of the form', async ({ page, shop, stripe }
   await expect(page.getByText('Your card was declined.')).toBeVisible()
   await expectAccessible(page, 'declined')
 })
+
+test('a payment that is not what the form was told is not sent again in the same way: the next form is the order’s own', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  await toForm(page, shop)
+  await page.route('**/api/checkout', async (route) => {
+    const response = await route.fetch()
+    const { orderId } = (await response.json()) as { orderId: string }
+    intentOf(shop, orderId)['excluded_payment_method_types'] = ['oxxo']
+    await route.fulfill({ response })
+  })
+  await payBy(page, CARD)
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  const orderId = await shownOrderId(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(0)
+  await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready')
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(stripe.confirms.map(({ due }) => due !== undefined)).toEqual([true, false])
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('where the form waits for the order, one press makes the order, and the form appears in its place', async ({
+  page,
+  shop,
+}) => {
+  // As for a currency with BLIK.
+  await page.route(`${shop.url}/pay/**`, async (route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replace(/,"form":\{[^}]*\}/, '')
+    await route.fulfill({ response, body })
+  })
+  await page.goto(shop.demoUrl)
+  const email = newEmail()
+  await page.getByLabel('E-mail').fill(email)
+  await expect(page.locator('.form-place')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  const orderId = await shownOrderId(page)
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Rail } from '../ui/api.ts'
 import { Icon } from '../ui/icon.tsx'
 import { WAYS, waysIn } from '../ui/words.ts'
@@ -35,7 +35,9 @@ export const needsOrder = ({ product, state }: Pick<StepProps, 'product' | 'stat
 
 /** The payment form, in its place below the address. */
 export function FormPart({ product, checkout, state, total, rail, onRail, onForm, onFailed, wallets }: FormPartProps) {
-  const { order, created, kept, offer, byOrder } = state
+  const { order, created, kept, offer } = state
+  // An order of an earlier visit, or of a try that had no answer: the form is opened for its payment, and shows only while it is open.
+  const [first] = useState(created)
   const processor = processorOf({ product, state })
   const isSandbox = processor === 'sandbox'
   useEffect(() => {
@@ -56,11 +58,13 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
       />
     )
   const { form: setup } = offer?.form ? offer : product.payments
-  const own = kept?.link || byOrder || !setup ? created : undefined
-  const { publishableKey = '', account } = own ?? setup ?? {}
+  // A form that was there before the order stays: it would be drawn anew in the middle of the payment.
+  const isOwn = kept?.link || !setup || (first && first.orderId === created?.orderId)
+  const own = processor === 'stripe' && isOwn ? created : undefined
+  const { publishableKey, account } = own ?? setup ?? {}
   return (
     <>
-      {publishableKey.includes('_test_') && (
+      {(publishableKey ?? created?.publishableKey)?.includes('_test_') && (
         <p class="sandbox-title">
           <Icon name="flask" /> {words.testModeText}
         </p>

@@ -83,7 +83,6 @@ export function payInForms(
       case 'unknown':
         set({
           busy: undefined,
-          byOrder: true,
           ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }),
         })
         break

@@ -42,11 +42,13 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   return (
     <form class="stack" noValidate onSubmit={submit} onFocusOut={contact.leave}>
       <WhyNot state={state} />
-      {/* The place is always there, because a button is drawn into it before anybody knows whether it is of use. */}
-      <div class={shownWallets && !total.isFree ? 'wallets' : 'no-wallets'} data-stage={shownWallets}>
-        <div ref={walletsRef} />
-        <p class="or soft small">{words.orElse}</p>
-      </div>
+      {!total.isFree && (
+        // A button is drawn into it before anybody knows whether it is of use.
+        <div class={shownWallets ? 'wallets' : 'no-wallets'} data-stage={shownWallets}>
+          <div ref={walletsRef} />
+          <p class="or soft small">{words.orElse}</p>
+        </div>
+      )}
       <h2 tabIndex={-1}>{isLinked ? words.howToPay : words.yourEmail}</h2>
       {isLinked ? <Recipient email={kept?.email} /> : contact.part}
       {!isLinked && waits && <div class="blank short" />}

@@ -21,8 +21,6 @@ export interface State {
   failedAt?: 'create' | 'confirm' | 'check'
   /** The order has another price than the page showed at the press: nothing was sent, and the page says so. */
   repriced?: boolean | undefined
-  /** The form of the last try had no answer. The next form is opened for the payment of the order itself. */
-  byOrder?: boolean | undefined
   /** The rail of the last try. The next try starts with it. */
   rail?: Rail
   /** A code that another device may pay is on the screen. */
@@ -75,7 +73,7 @@ export const isClosing = (trouble: unknown): boolean =>
   trouble instanceof Error && 'code' in trouble && trouble.code === 'payment_closed'
 
 export const NO_NOTICE = { notice: undefined, detail: undefined }
-export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, byOrder: undefined, ...NO_NOTICE }
+export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, ...NO_NOTICE }
 
 /** Whether the order has left the states in which it waits for money. */
 export const isSettled = (status: Status | undefined): boolean =>
