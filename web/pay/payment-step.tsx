@@ -19,28 +19,14 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => kept?.wish ?? wishInAddress())
   const purchase = usePurchase({ product, checkout, state })
-  const {
-    rail,
-    setRail,
-    press,
-    contact,
-    consents,
-    tax,
-    form,
-    offer,
-    shownWallets,
-    walletsRef,
-    wallets,
-    readerRef,
-    submit,
-  } = purchase
+  const { press, contact, consents, tax, form, offer, shownWallets, wallets, walletsRef, readerRef } = purchase
   const { Part, waits, failed } = offer
   const total = totalOf(product, state)
   const isLinked = kept?.link !== undefined
   const isPayable = product.payments.live && product.rails.length > 0 && canShowForm(processorOf({ product, state }))
   if (!isPayable && !total.isFree) return <NotLive />
   return (
-    <form class="stack" noValidate onSubmit={submit} onFocusOut={contact.leave}>
+    <form class="stack" noValidate onSubmit={purchase.submit} onFocusOut={contact.leave}>
       <WhyNot state={state} />
       {!total.isFree && (
         // A button is drawn into it before anybody knows whether it is of use.
@@ -65,8 +51,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
             checkout={checkout}
             state={state}
             total={total}
-            rail={rail}
-            onRail={setRail}
+            rail={purchase.rail}
+            onRail={purchase.setRail}
             onForm={form.set}
             wallets={wallets}
             onFailed={form.fail}
