@@ -53,7 +53,7 @@ export const taxAccount = (sellerId: string) => `tax:${sellerId}`
 export const taxOwedAccount = (sellerId: string) => `tax-owed:${sellerId}`
 export const processorAccount = (processor: string) => `processor:${processor}`
 
-interface Money {
+export interface Money {
   cause: string
   orderId: string
   sellerId: string
@@ -156,28 +156,6 @@ function taxTransfer(
   const [debit, credit] = kind === 'tax_refund' ? [tax, counterpart] : [counterpart, tax]
   return { kind, cause, orderId, currency, debit, credit, amountMinor }
 }
-
-/** What stays with the seller of a sale of which `returnedMinor` went back to the buyer, with its share of the fee. */
-export const keptOf = ({
-  saleMinor,
-  feeMinor,
-  returnedMinor,
-}: {
-  saleMinor: number
-  feeMinor: number
-  returnedMinor: number
-}): number => {
-  const goneMinor = Math.min(returnedMinor, saleMinor)
-  return saleMinor - goneMinor - (feeMinor - share(feeMinor, goneMinor, saleMinor))
-}
-
-/** The processor has passed money on from our account to the seller's, so it is not owed any more. It comes back before a refund. */
-export const passedOn = ({ sellerId, processor: _, ...money }: Money): Transfer[] => [
-  { kind: 'passed_on', ...money, debit: sellerAccount(sellerId), credit: directAccount(sellerId) },
-]
-export const passedBack = ({ sellerId, processor: _, ...money }: Money): Transfer[] => [
-  { kind: 'passed_back', ...money, debit: directAccount(sellerId), credit: sellerAccount(sellerId) },
-]
 
 /** Money that pays for nothing (a second capture, a wrong amount) stays in the suspense account until it goes back. */
 export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [

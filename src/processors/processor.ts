@@ -1,4 +1,5 @@
 import type { AccountCheck } from './account-check.ts'
+import type { FormSetup } from './form-setup.ts'
 import type { Rail } from './rails.ts'
 import type { RefusalDetails } from './refusal-details.ts'
 import type { AccountPayout, FeeReturn, PayoutItem, SellerAccounts, TransferFact } from './seller-accounts.ts'
@@ -108,19 +109,6 @@ export interface StartedPayment {
   publishableKey: string
   /** The seller's own account, where the browser pays. */
   account?: string | undefined
-}
-
-/** What a payment form needs in order to show before there is a payment, where the processor's form can do that. */
-export interface FormSetup {
-  publishableKey: string
-  /** The seller's own account, where the browser pays. */
-  account?: string | undefined
-  /** The processor's units of the currency for one of our minor units: the form tells the amount in them. */
-  unitsPerMinor: number
-  /** The only ways of paying that our payments allow, by the processor's names. Undefined: the account decides. */
-  allowedMethods?: string[] | undefined
-  /** The ways of paying that our payments leave out. */
-  excludedMethods?: string[] | undefined
 }
 
 export interface ProcessorEvent {

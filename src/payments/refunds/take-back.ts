@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
-import { keptOf } from '../../ledger/transfers.ts'
+import { keptOf } from '../../ledger/passed-on.ts'
 import { chargedBackMinor } from '../../orders/returned-money.ts'
 import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
 import type { Syncing } from '../sync/sync.ts'

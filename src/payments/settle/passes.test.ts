@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { feeOf } from '../../kit/money.ts'
-import { type Transfer, directAccount, keptOf, sellerAccount } from '../../ledger/transfers.ts'
+import { keptOf } from '../../ledger/passed-on.ts'
+import { type Transfer, directAccount, sellerAccount } from '../../ledger/transfers.ts'
 import type { PaymentSnapshot } from '../../processors/processor.ts'
 import type { TransferFact } from '../../processors/seller-accounts.ts'
 import { type PaymentRecord, decide } from './decide.ts'
@@ -110,6 +111,7 @@ function newBook(different: Partial<PaymentRecord> = {}) {
       amountMinor: PRICE,
       currency: 'INR',
       feeMinor: FEE,
+      taxMinor: 0,
       refundedMinor: 0,
       paymentId: 'pay_own',
       processor: 'razorpay',

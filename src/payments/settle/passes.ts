@@ -1,4 +1,4 @@
-import * as ledger from '../../ledger/transfers.ts'
+import { keptOf, passedBack, passedOn } from '../../ledger/passed-on.ts'
 import type { PaymentSnapshot } from '../../processors/processor.ts'
 import type { TransferFact } from '../../processors/seller-accounts.ts'
 import { lostOf, saleOf } from './captured-money.ts'
@@ -38,11 +38,11 @@ function book({ record, effects }: Draft, before: Known | undefined, now: Transf
   if (now.state !== 'passed') return
   const { currency } = record
   if (before?.state !== 'passed')
-    effects.transfers.push(...ledger.passedOn({ ...entryFor(record, 'transfer', now.id), amountMinor: now.amountMinor, currency })) // oxfmt-ignore
+    effects.transfers.push(...passedOn({ ...entryFor(record, 'transfer', now.id), amountMinor: now.amountMinor, currency })) // oxfmt-ignore
   const backMinor = now.reversedMinor - (before?.reversedMinor ?? 0)
   // money comes back in parts: the amount that is back by then gives each part its own cause
   if (backMinor > 0)
-    effects.transfers.push(...ledger.passedBack({ ...entryFor(record, 'reversal', `${now.id}:${now.reversedMinor}`), amountMinor: backMinor, currency })) // oxfmt-ignore
+    effects.transfers.push(...passedBack({ ...entryFor(record, 'reversal', `${now.id}:${now.reversedMinor}`), amountMinor: backMinor, currency })) // oxfmt-ignore
 }
 
 /** An order without money has nothing to pass on. */
@@ -63,5 +63,5 @@ function dueOf(record: PaymentRecord): number {
   const sale = saleOf(record)
   if (!sale) return 0
   const returnedMinor = record.refundedMinor + lostOf(record, sale.id)
-  return ledger.keptOf({ saleMinor: record.amountMinor, feeMinor: record.feeMinor, returnedMinor })
+  return keptOf({ saleMinor: record.amountMinor, feeMinor: record.feeMinor, returnedMinor })
 }
