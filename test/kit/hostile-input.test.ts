@@ -120,6 +120,10 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/auth/identities': ['returnTo'],
     'POST /api/keys': ['name', 'scopes', 'expiresAt', 'productIds'],
     'POST /api/keys/key_00000000000000000000000000/roll': ['overlapHours'],
+    'PUT /api/tax/profile': ['country', 'prices', 'taxIds', 'oss', 'category'],
+    'PUT /api/invoice-profile': ['on', 'taxIds'],
+    [`PUT /api/checkout/${orderId}/invoice-details`]: ['email'],
+    'PUT /api/payouts/account': ['businessType', 'sells', 'pan', 'ifsc', 'acceptsTerms'],
     'PUT /api/payout-details/EUR': ['kind', 'name', 'country', 'iban', 'bic', 'upiId', 'account', 'lines'],
     'POST /api/webhook-endpoints': ['url', 'events', 'description'],
     [`PATCH /api/webhook-endpoints/${endpointId}`]: ['url', 'events', 'description'],
@@ -139,7 +143,7 @@ test('every route accepts any text in its body without an internal error', async
   )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
-    const more = REQUIRED[path.replace(/we_0+/, '')]
+    const more = REQUIRED[path.replace(/we_0+|ord_\w+/, '')]
     const optional =
       /^\/api\/auth\/(identities|seller)$/.test(path) ||
       path === '/api/brand' ||
@@ -168,9 +172,30 @@ test('every route accepts any text in its body without an internal error', async
   assert.equal((await shop.status(orderId)).status, 'pending')
 })
 
+const ADDRESS = { address: ['1 Residency Road'], postcode: '10115', city: 'Berlin', country: 'DE' }
 const REQUIRED: Record<string, object> = {
   '/api/withdrawals': { key: 'hostile-input-key', name: 'Bob Buyer', contract: 'a book' },
   '/api/keys': { name: 'A key', scopes: ['orders:read'] },
+  '/api/tax/profile': { country: 'DE', prices: 'inclusive' },
+  '/api/invoice-profile': { on: true, ...ADDRESS, taxIds: [] },
+  '/api/checkout//invoice-details': ADDRESS,
+  '/api/payouts/account': {
+    legalName: 'Zoe Books',
+    businessType: 'individual',
+    sells: 'texts',
+    contactName: 'Zoe Rao',
+    phone: '9000090000',
+    street1: '1 Residency Road',
+    street2: 'Ashok Nagar',
+    city: 'Bengaluru',
+    state: 'KARNATAKA',
+    postalCode: '560025',
+    pan: 'AAAPA1234A',
+    accountNumber: '1234567890',
+    ifsc: 'HDFC0000001',
+    beneficiaryName: 'Zoe Rao',
+    acceptsTerms: true,
+  },
   '/api/products': { amount: 1900, currency: 'USD' },
   '/api/webhook-endpoints': { url: 'https://shop.example/hook', events: ['*'] },
   '/api/webhook-endpoints//replay': { since: '2026-11-01' },
