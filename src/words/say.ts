@@ -20,6 +20,9 @@ export const sentences = (parts: readonly (string | false | undefined)[]): strin
     .join(' ')
     .replaceAll('。 ', '。')
 
+/** "19%", as the language writes it. */
+export const percentText = (percent: number, locale: string): string => percents(locale).format(percent / 100)
+
 /** A time for a reader whose clock is not known. */
 export const timeText = (at: Date, locale: string): string => `${times(locale).format(at)} UTC`
 
@@ -30,6 +33,7 @@ function kept<Made>(make: (locale: string) => Made): (locale: string) => Made {
 }
 
 const pluralRules = kept((locale) => new Intl.PluralRules(locale))
+const percents = kept((locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 }))
 const numbers = kept((locale) => new Intl.NumberFormat(locale))
 const times = kept(
   (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),

@@ -112,6 +112,7 @@ test('no mail to a buyer has a stranger’s words in its subject or its title, i
     fileName: `${MESSAGE}.exe`,
     withdrawnReason: 'It holds a virus.',
     invoices: null,
+    tax: null,
     notReceived: false,
   }
   for (const reading of await Promise.all(LOCALES.map(readingOf)))

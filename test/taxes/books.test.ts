@@ -5,7 +5,8 @@ import { inTransaction } from '../../src/kit/database.ts'
 import { balance, taxAccount } from '../../src/ledger/transfers.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { taxPeriodOf } from '../../src/taxes/report.ts'
-import { assertProblem, startTestShop, type TestShop } from '../support/shop.ts'
+import { assertProblem, eventually, startTestShop, type TestShop } from '../support/shop.ts'
+import { newMailbox } from '../support/seller.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
 // The tax in the books and in the report: what the seller owes, and what went back.
@@ -57,6 +58,16 @@ test('the books note the tax of a sale beside its money, and give back its share
   const { items: shown } = (await seller.browser.call('GET', '/api/transfers')).body
   assert(shown.every(({ kind }: { kind: string }) => !kind.startsWith('tax')))
   assert.deepEqual(await differences(), [])
+})
+
+test('the receipt names the tax, in the language of the order', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const email = newMailbox()
+  const { body } = await seller.order(await seller.product(1900), { country: 'FR', email, locale: 'fr' })
+  await shop.confirm(body)
+  const mails = await eventually(() => shop.mails(email), (some) => some.length > 0) // oxfmt-ignore
+  const [receipt] = mails
+  assert.match(receipt!.text, /TVA 19\s%\s\(DE\)\s+3,03\s€/u)
 })
 
 test('a lost dispute gives back the tax, and money that the bank returns owes it again', async () => {

@@ -5,6 +5,7 @@ import type { Reading } from '../../words/mail-language.ts'
 import { say, saySome, sentences, timeText } from '../../words/say.ts'
 import { consentsView } from '../consents/consents.ts'
 import { type BuyerMail, type MailData, type MailOrder, type MailText, numberOf } from './mail-data.ts'
+import { taxFacts } from './tax-facts.ts'
 
 // A buyer knows the shop and the bank, but not the processor, so these mails do not name it.
 
@@ -46,6 +47,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData, r
         ...fileFacts(order, reading),
         ...discountFacts(order, reading),
         [mail.amount, isFree(order) ? ui.free : price(order, reading)],
+        ...taxFacts(order, reading),
         ...(isFree(order) ? [] : descriptorFacts(order, reading)),
         [isFree(order) ? page.ordered : ui.paid, order.paidAt ? timeText(order.paidAt, reading.locale) : ''],
         ...railFacts(order, reading),

@@ -2,6 +2,7 @@ import { shortNumber } from '../../kit/order-number.ts'
 import { unlinked } from '../../kit/mail-layout.ts'
 import type { StoredConsent } from '../consents/consents.ts'
 import type { OrderInvoice } from '../invoice-links.ts'
+import type { OrderTax } from '../new-order.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Brand } from '../../sellers/brand.ts'
 
@@ -97,6 +98,7 @@ export interface MailOrder {
   consents: StoredConsent[] | null
   brand: Brand
   invoices: OrderInvoice[] | null
+  tax: OrderTax | null
   /** The recalled file, and the reason. */
   fileName: string | null
   withdrawnReason: string | null
