@@ -735,6 +735,19 @@ export interface OrderStatus {
   cancelUrl?: string
 }
 
+export interface PayoutAccount {
+  /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
+  state: 'none' | 'open' | 'restricted' | 'active'
+  /** The data that the processor still needs, in words. */
+  missing: string[]
+  /** Whether the processor pays your bank. */
+  paysOut: boolean
+  /** Your products are not for sale until the account is active. */
+  blocksSales: boolean
+  /** When the processor last told this. */
+  readAt: string | null
+}
+
 export interface PayoutDetails {
   /** ISO 4217, upper case. */
   currency: string
@@ -1597,20 +1610,7 @@ export interface Api {
     }
   }
   /** Your account at the processor */
-  'GET /api/payouts/account': {
-    answer: {
-      /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
-      state: 'none' | 'open' | 'restricted' | 'active'
-      /** The data that the processor still needs, in words. */
-      missing: string[]
-      /** Whether the processor pays your bank. */
-      paysOut: boolean
-      /** Your products are not for sale until the account is active. */
-      blocksSales: boolean
-      /** When the processor last told this. */
-      readAt: string | null
-    }
-  }
+  'GET /api/payouts/account': { answer: PayoutAccount }
   /** Your next payouts */
   'GET /api/payouts/next': {
     answer: {
@@ -2465,18 +2465,7 @@ export interface Api {
       /** You accept the processor’s terms. */
       acceptsTerms: true
     }
-    answer: {
-      /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
-      state: 'none' | 'open' | 'restricted' | 'active'
-      /** The data that the processor still needs, in words. */
-      missing: string[]
-      /** Whether the processor pays your bank. */
-      paysOut: boolean
-      /** Your products are not for sale until the account is active. */
-      blocksSales: boolean
-      /** When the processor last told this. */
-      readAt: string | null
-    }
+    answer: PayoutAccount
   }
   /** Give a product a picture */
   'PUT /api/products/{productId}/image': {
@@ -2650,8 +2639,8 @@ export type RefusalCode =
   | 'storage_full'
   | 'storage_unavailable'
   | 'success_url_not_allowed'
-  | 'tax_rate_missing'
   | 'tax_id_invalid'
+  | 'tax_rate_missing'
   | 'token_required'
   | 'too_many_confirmations'
   | 'too_many_corrections'

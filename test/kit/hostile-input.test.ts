@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operations } from '../support/operations.ts'
+import { BUSINESS } from '../support/route-shop.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop({ env: { APP_URL: 'https://pay.shop.example', BASE_URL: 'https://api.shop.example' } })
@@ -179,23 +180,7 @@ const REQUIRED: Record<string, object> = {
   '/api/tax/profile': { country: 'DE', prices: 'inclusive' },
   '/api/invoice-profile': { on: true, ...ADDRESS, taxIds: [] },
   '/api/checkout//invoice-details': ADDRESS,
-  '/api/payouts/account': {
-    legalName: 'Zoe Books',
-    businessType: 'individual',
-    sells: 'texts',
-    contactName: 'Zoe Rao',
-    phone: '9000090000',
-    street1: '1 Residency Road',
-    street2: 'Ashok Nagar',
-    city: 'Bengaluru',
-    state: 'KARNATAKA',
-    postalCode: '560025',
-    pan: 'AAAPA1234A',
-    accountNumber: '1234567890',
-    ifsc: 'HDFC0000001',
-    beneficiaryName: 'Zoe Rao',
-    acceptsTerms: true,
-  },
+  '/api/payouts/account': BUSINESS,
   '/api/products': { amount: 1900, currency: 'USD' },
   '/api/webhook-endpoints': { url: 'https://shop.example/hook', events: ['*'] },
   '/api/webhook-endpoints//replay': { since: '2026-11-01' },

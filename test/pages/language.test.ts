@@ -76,7 +76,7 @@ test('only a choice sets a cookie, which holds the language and nothing else', a
 
 test('the page sends one language: the texts of its scripts, and those outside of them', async () => {
   const french = await show('/order/?locale=fr')
-  assert.deepEqual(Object.keys(wordsOf(french.html)).sort(), ['address', 'code', 'order', 'site', 'ui'])
+  assert.deepEqual(Object.keys(wordsOf(french.html)).sort(), ['address', 'code', 'invoice', 'order', 'site', 'ui'])
   assert.equal(wordsOf(french.html).order.paid, fr.order.paid)
   assert.ok(french.html.includes(`>${fr.site.signIn}<`))
   assert.doesNotMatch(french.html, /Sign in|turn on JavaScript/)

@@ -300,7 +300,7 @@ test('the database has nothing from which a code could be made, and the mail has
   assert(mail!.text.includes(code) && mail!.html.includes(code))
   assert.doesNotMatch(mail!.text + mail!.html, /https?:|href=|src=|<form|<script/i)
   assert.match(mail!.text, /not ask for it\?/)
-  assert.match(mail!.text, /tell whoever runs shop\.test/, 'it says where to complain of a flood of them')
+  assert.match(mail!.text, /tell the people who run shop\.test/, 'it says where to complain of a flood of them')
 })
 
 test('the browser that waits for a code can find out which mailbox to look into, and no other can', async () => {

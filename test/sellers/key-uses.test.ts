@@ -93,7 +93,7 @@ test('no route gives a bound key what is not its own', async (t) => {
       const body = example && { ...example, ...('productId' in example && { productId: two }) }
       const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? `${name}_${'0'.repeat(26)}`)
       const headers = method === 'post' && path === '/api/uploads' ? { 'tus-resumable': '1.0.0', 'upload-length': '3', 'upload-metadata': `productId ${btoa(two)},filename ${btoa('a.txt')}` } : {} // oxfmt-ignore
-      const query = path.endsWith('/files') ? '?name=a.txt' : ''
+      const query = path.endsWith('/files') ? '?name=a.txt' : path.endsWith('/report') ? '?period=2026' : ''
       const answer = await program.call(method.toUpperCase(), address + query, body, headers as Record<string, string>)
       if (answer.status >= 300)
         assert([403, 404].includes(answer.status), `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`) // oxfmt-ignore

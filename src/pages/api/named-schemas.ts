@@ -18,6 +18,7 @@ import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { Invoice, InvoiceProfile } from '../../invoices/schema.ts'
 import { ListedInvoice } from '../../orders/invoice-links.ts'
+import { PayoutAccount } from '../../payouts/accounts/routes.ts'
 import { NewPayoutDetails, PayoutDetails } from '../../payouts/details-schema.ts'
 import { Brand } from '../../products/brand/schema.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
@@ -78,6 +79,7 @@ export const NAMES = {
   Order,
   OrderDetail,
   OrderStatus,
+  PayoutAccount,
   PayoutDetails,
   Problem,
   Product,

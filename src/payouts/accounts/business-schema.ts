@@ -3,8 +3,13 @@ import { Type } from 'typebox'
 // What a seller in India tells the processor, in the forms that Razorpay takes
 // (https://razorpay.com/docs/api/payments/route/create-linked-account).
 
-const line = (least: number, most: number, description: string, pattern = '^[^\\u0000-\\u001f\\u007f]*$') =>
-  Type.String({ minLength: least, maxLength: most, pattern, description })
+const line = (
+  least: number,
+  most: number,
+  description: string,
+  example: string,
+  pattern = '^[^\\u0000-\\u001f\\u007f]*$',
+) => Type.String({ minLength: least, maxLength: most, pattern, description, examples: [example] })
 
 export const BUSINESS_TYPES = [
   'individual',
@@ -20,17 +25,21 @@ export const BUSINESS_TYPES = [
 export const SELLS = ['texts', 'courses', 'software', 'games'] as const
 
 export const Business = Type.Object({
-  legalName: line(4, 200, 'The name of the business, or of the person, as it stands at the tax office.'),
+  legalName: line(4, 200, 'The name of the business, or of the person, as it stands at the tax office.', 'Zoe Books'),
   businessType: Type.Enum([...BUSINESS_TYPES]),
   sells: Type.Enum([...SELLS], { description: 'What the products are, mostly.' }),
-  contactName: line(4, 255, 'The person behind the business: letters and spaces.', "^[\\p{L} .']+$"),
-  phone: Type.String({ pattern: '^\\+?[0-9]{8,15}$', description: 'Digits only.' }),
-  street1: line(1, 100, 'The registered address.'),
-  street2: line(1, 100, 'The second line of the address.'),
-  city: line(1, 100, 'The city.'),
-  state: line(2, 32, 'The state, such as KARNATAKA.'),
-  postalCode: Type.String({ pattern: '^[1-9][0-9]{5}$', description: 'Six digits.' }),
-  pan: Type.String({ pattern: '^[A-Z]{3}P[A-Z][0-9]{4}[A-Z]$', description: 'The PAN of the person.' }),
+  contactName: line(4, 255, 'The person behind the business: letters and spaces.', 'Zoe Rao', "^[\\p{L} .']+$"),
+  phone: Type.String({ pattern: '^\\+?[0-9]{8,15}$', description: 'Digits only.', examples: ['9000090000'] }),
+  street1: line(1, 100, 'The registered address.', '1 Residency Road'),
+  street2: line(1, 100, 'The second line of the address.', 'Ashok Nagar'),
+  city: line(1, 100, 'The city.', 'Bengaluru'),
+  state: line(2, 32, 'The state, such as KARNATAKA.', 'KARNATAKA'),
+  postalCode: Type.String({ pattern: '^[1-9][0-9]{5}$', description: 'Six digits.', examples: ['560025'] }),
+  pan: Type.String({
+    pattern: '^[A-Z]{3}P[A-Z][0-9]{4}[A-Z]$',
+    description: 'The PAN of the person.',
+    examples: ['AAAPA1234A'],
+  }),
   businessPan: Type.Optional(
     Type.String({
       pattern: '^[A-Z]{3}[ABCFGHJLT][A-Z][0-9]{4}[A-Z]$',
@@ -43,9 +52,13 @@ export const Business = Type.Object({
       description: 'The GST number, if there is one.',
     }),
   ),
-  accountNumber: Type.String({ pattern: '^[0-9A-Za-z]{5,35}$', description: 'The bank account that gets the money.' }),
-  ifsc: Type.String({ pattern: '^[A-Z]{4}0[A-Z0-9]{6}$', description: 'Its IFSC.' }),
-  beneficiaryName: line(3, 120, 'Its holder.'),
+  accountNumber: Type.String({
+    pattern: '^[0-9A-Za-z]{5,35}$',
+    description: 'The bank account that gets the money.',
+    examples: ['1234567890'],
+  }),
+  ifsc: Type.String({ pattern: '^[A-Z]{4}0[A-Z0-9]{6}$', description: 'Its IFSC.', examples: ['HDFC0000001'] }),
+  beneficiaryName: line(3, 120, 'Its holder.', 'Zoe Rao'),
   acceptsTerms: Type.Literal(true, { description: 'You accept the processor’s terms.' }),
 })
 export type Business = Type.Static<typeof Business>

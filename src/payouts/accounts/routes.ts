@@ -15,7 +15,7 @@ export interface AccountRouteParts extends AccountParts {
   isNeeded: boolean
 }
 
-const Account = Type.Object({
+export const PayoutAccount = Type.Object({
   state: Type.Union([Type.Literal('none'), Type.Literal('open'), Type.Literal('restricted'), Type.Literal('active')], {
     description:
       '`none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you.',
@@ -39,7 +39,7 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
           'Where the operator has set PAYOUTS=stripe-connect or PAYOUTS=razorpay-route. Otherwise the state is `none`.',
         tags: TAG,
         security: NEEDS_SESSION,
-        response: { 200: Account, ...refusing() },
+        response: { 200: PayoutAccount, ...refusing() },
       },
     },
     async (request, reply) => {
@@ -89,7 +89,7 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
         security: NEEDS_SESSION,
         body: Business,
         response: {
-          200: Account,
+          200: PayoutAccount,
           ...refusing(
             'recent_sign_in_required',
             'account_not_needed',
