@@ -264,7 +264,7 @@ test('with the keyboard alone: into the account, and out again', async ({ page }
 })
 
 async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < 30; pressed += 1) {
+  for (let pressed = 0; pressed < 80; pressed += 1) {
     await page.keyboard.press('Tab')
     if ((await page.evaluate(() => document.activeElement?.textContent)) === name) return
   }
