@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { newDatabase } from '../../test/support/shop.ts'
 import { connect } from './database.ts'
 import { CURRENCIES } from './currencies.ts'
-import { decimalText, decimalsOf, feeOf, formatMoney, share } from './money.ts'
+import { decimalText, decimalsOf, feeOf, formatMoney, ownSign, share } from './money.ts'
 
 const LARGEST = 999_999_999_999
 const amount = fc.oneof(
@@ -142,4 +142,32 @@ test('amounts have the same digits in every language', () => {
   assert.equal(formatMoney(49_900, 'INR'), '₹499.00')
   assert.equal(formatMoney(500, 'JPY'), '¥500')
   assert.equal(formatMoney(1, 'USD'), '$0.01')
+})
+
+test('a sign that several currencies have stands alone only for the reader’s own', () => {
+  const spaced = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ')
+  for (const [currency, locale, home, shown] of [
+    ['USD', 'en-US', undefined, '$19.00'],
+    ['USD', 'en-US', 'USD', '$19.00'],
+    ['USD', 'en', 'INR', '$19.00'],
+    ['CAD', 'en-US', 'USD', 'CA$19.00'],
+    ['AUD', 'en', undefined, 'A$19.00'],
+    ['CAD', 'en-CA', 'CAD', '$19.00'],
+    ['USD', 'en-CA', undefined, 'US$19.00'],
+    // the browser is American, and the buyer is in Canada
+    ['USD', 'en-US', 'CAD', 'US$19.00'],
+    ['CAD', 'en-US', 'CAD', 'CA$19.00'],
+    ['CAD', 'en-CA', 'USD', 'CA$19.00'],
+    ['USD', 'de', 'AUD', '19,00 US$'],
+    ['MXN', 'es-MX', 'USD', 'MX$19.00'],
+    ['EUR', 'en-US', 'CAD', '€19.00'],
+    ['GBP', 'en-GB', 'USD', '£19.00'],
+    ['SEK', 'sv', 'NOK', '19,00 SEkr'],
+  ] as const) {
+    const sign = home && ownSign(home)
+    const text = formatMoney(1900, currency, locale, home && sign ? { currency: home, sign } : undefined)
+    assert.equal(spaced(text), shown, `${currency} in ${locale} for ${home}`)
+  }
+  assert.equal(formatMoney(1900, 'JPY', 'en', { currency: 'CNY', sign: ownSign('CNY') }), 'JP¥1,900')
+  assert.equal(formatMoney(-1900, 'USD', 'en', { currency: 'CAD', sign: '$' }), '-US$19.00')
 })

@@ -23,13 +23,26 @@ export function decimalText(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '-' : ''}${whole}${places ? `.${digits.slice(-places)}` : ''}`
 }
 
-/** An amount for people: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. */
-export function formatMoney(amountMinor: number, currency: string, locale = 'en'): string {
-  const key = `${locale} ${currency}`
-  let format = formats.get(key)
-  if (!format) formats.set(key, (format = newFormat(currency, locale)))
+/** The currency of a reader's country, and the sign that people there write for it. */
+export interface HomeCurrency {
+  currency: string
+  sign: string
+}
+
+/**
+ * An amount for people: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. It also has a sign alone
+ * only for the currency that its readers take it for: (1900, 'CAD', 'en') → "CA$19.00". `home`: of the reader, where it is known. A
+ * Canadian gets "US$19.00" also on an American page.
+ */
+export function formatMoney(amountMinor: number, currency: string, locale = 'en', home?: HomeCurrency): string {
+  const key = locale + currency
+  const format = formats.get(key) ?? newFormat(currency, locale)
+  formats.set(key, format)
   // A string keeps its digits: Intl reads it as an exact decimal, not as a float.
-  return format.format(decimalText(amountMinor, currency) as `${number}`)
+  const parts = format.formatToParts(decimalText(amountMinor, currency) as `${number}`)
+  return parts
+    .map(({ value }) => (value === home?.sign && currency !== home.currency ? currency.slice(0, 2) : '') + value)
+    .join('')
 }
 
 /** Making a format takes a hundred times as long as using it. */
@@ -40,11 +53,16 @@ function newFormat(currency: string, locale: string): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
-    currencyDisplay: 'narrowSymbol',
     minimumFractionDigits: places,
     maximumFractionDigits: places,
   })
 }
+
+/** How people write a currency at home: "$" for each of the dollars. */
+export const ownSign = (currency: string): string =>
+  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+    .formatToParts(0)
+    .find(({ type }) => type === 'currency')!.value
 
 /** `amountMinor` times `part` over `whole`, rounded half to even, the only rounding rule here. All are non-negative integers. */
 export function share(amountMinor: number, part: number, whole: number): number {

@@ -51,9 +51,17 @@ function withPlainSpaces(text: string): string {
  * text.
  */
 function withoutCurrency(text: string, currency: string): string {
-  const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
-  const sign = new Intl.NumberFormat('en', style).formatToParts(0).find(({ type }) => type === 'currency')?.value
-  const names = [currency, ...(currency === 'INR' ? ['Rs.', 'Rs'] : []), `${currency.slice(0, 2)}${sign}`, sign ?? '']
+  const [sign, long] = (['narrowSymbol', 'symbol'] as const).map((currencyDisplay) => {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay })
+    return format.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? ''
+  })
+  const names = [
+    currency,
+    ...(currency === 'INR' ? ['Rs.', 'Rs'] : []),
+    `${currency.slice(0, 2)}${sign}`,
+    long ?? '',
+    sign ?? '',
+  ]
   for (const name of names.map((one) => withPlainSpaces(one).toUpperCase())) {
     if (name && text.toUpperCase().startsWith(name)) return text.slice(name.length).trim()
     if (name && text.toUpperCase().endsWith(name)) return text.slice(0, -name.length).trim()
