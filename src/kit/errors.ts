@@ -111,6 +111,7 @@ const PROBLEMS = {
   quota_exceeded: [413, 'There is no room left for this seller'],
   checksum_mismatch: [422, 'The file differs from what was sent'],
   upload_in_progress: [423, 'Another request is writing this upload'],
+  currency_not_offered: [422, 'The product has no price in this currency'],
   consent_required: [422, 'Consent is missing'],
   country_required: [422, 'The buyer’s country is missing'],
   country_unconfirmed: [422, 'The buyer’s country is in doubt'],

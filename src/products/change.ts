@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { recordEvent } from '../events/record.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { wrongField } from '../kit/moment.ts'
 import { checkedFields, refuseSuggestion } from './fields.ts'
+import { fitFurtherPrices, saveFurtherPrices, splitPrices } from './prices.ts'
 import { PRODUCT_COLUMNS, type ProductRow, findProduct } from './find.ts'
 import { hasFiles } from './off-sale.ts'
 import { createProduct } from './products.ts'
@@ -17,21 +19,29 @@ export async function makeProduct(
   { sellerId, statementPrefix }: { sellerId: string; statementPrefix: string },
   body: NewProductBody,
 ): Promise<ProductRow> {
-  const fields = checkedFields(body, statementPrefix)
-  const { name, description = '', amount, currency, status = 'draft', ...rest } = fields
+  const fields = splitPrices(checkedFields(body, statementPrefix))
+  const { name, description = '', amount, currency, further, status = 'draft', ...rest } = fields
+  if (amount === undefined || currency === undefined)
+    throw wrongField(amount === undefined ? 'amount' : 'currency', 'is required: send amount and currency, or prices')
   if (status === 'active') refuseWithoutFiles()
-  const id = await createProduct(db, {
-    sellerId,
-    name,
-    description,
-    priceMinor: amount,
-    currency,
-    status,
-    payWhatYouWant: rest.payWhatYouWant,
-    suggestedMinor: rest.suggestedAmount ?? undefined,
-    statementSuffix: rest.statementSuffix,
+  return inTransaction(db, async (tx) => {
+    const id = await createProduct(tx, {
+      sellerId,
+      name,
+      description,
+      priceMinor: amount,
+      currency,
+      status,
+      payWhatYouWant: rest.payWhatYouWant,
+      suggestedMinor: rest.suggestedAmount ?? undefined,
+      statementSuffix: rest.statementSuffix,
+    })
+    if (further?.length) {
+      await saveFurtherPrices(tx, id, further)
+      await fitFurtherPrices(tx, id, true)
+    }
+    return findProduct(tx, sellerId, id)
   }).catch(refuseSuggestion)
-  return findProduct(db, sellerId, id)
 }
 
 /**
@@ -49,7 +59,7 @@ export async function changeProduct(
   }: { sellerId: string; productId: string; versions: number[] | undefined; statementPrefix: string },
   body: ProductChange,
 ): Promise<ProductRow> {
-  const sent = checkedFields(body, statementPrefix)
+  const sent = splitPrices(checkedFields(body, statementPrefix))
   const isOther = (version: number) => versions !== undefined && !versions.includes(version)
   if (Object.values(sent).every((member) => member === undefined)) {
     const product = await findProduct(db, sellerId, productId)
@@ -57,6 +67,7 @@ export async function changeProduct(
   }
   // when `payWhatYouWant` is switched off, the suggested amount is removed, unless the body has one
   const publishes = sent.status === 'active'
+  const setsPrices = [sent.amount, sent.currency, sent.payWhatYouWant, sent.further].some((one) => one !== undefined)
   const { rows } = await inTransaction(db, async (tx) => {
     // the lock comes first, so that the update sees a simultaneous removal of files
     const before = sent.status ? await lockedStatus(tx, productId) : undefined
@@ -80,8 +91,13 @@ export async function changeProduct(
           and (not ${publishes}::boolean or ${hasFiles})
         returning p.*)
       select ${PRODUCT_COLUMNS} from changed p`.execute(tx)
-    if (changed.rows[0] && sent.status !== before) await recordStatus(tx, { sellerId, productId }, sent.status)
-    return changed
+    if (!changed.rows[0]) return changed
+    if (setsPrices) {
+      if (sent.further) await saveFurtherPrices(tx, productId, sent.further)
+      await fitFurtherPrices(tx, productId, sent.further !== undefined)
+    }
+    if (sent.status !== before) await recordStatus(tx, { sellerId, productId }, sent.status)
+    return setsPrices ? { rows: [await findProduct(tx, sellerId, productId)] } : changed
   }).catch(refuseSuggestion)
   if (rows[0]) return rows[0]
   const { version } = await findProduct(db, sellerId, productId)

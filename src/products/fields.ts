@@ -1,6 +1,6 @@
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
-import { CURRENCIES } from '../kit/currencies.ts'
 import { suffixRoom } from '../kit/statement.ts'
+import { priceProblems } from './prices.ts'
 import type { ProductChange } from './schema.ts'
 
 const LONGEST_NAME = 200
@@ -31,8 +31,7 @@ export function checkedFields<Fields extends ProductChange>(sent: Fields, statem
     must(!NOT_IN_TEXT.test(text), 'description', 'must not contain control characters')
     fields.description = text
   }
-  if (sent.currency !== undefined)
-    must(CURRENCIES.has(sent.currency), 'currency', 'must be a currency of ISO 4217 in upper case, such as USD')
+  problems.push(...priceProblems(sent))
   if (sent.statementSuffix !== undefined) {
     const suffix = sent.statementSuffix.trim().toUpperCase()
     const room = suffixRoom(statementPrefix)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { imagesOf } from './images/urls.ts'
+import { type PriceRow, furtherPrices, priceOf } from './prices.ts'
 import { type PRODUCT_STATES, type Product, type WithdrawnFile, withdrawnFilesOf } from './schema.ts'
 
 export interface ProductRow {
@@ -14,6 +15,8 @@ export interface ProductRow {
   currency: string
   payWhatYouWant: boolean
   suggestedMinor: number | null
+  /** Absent in events of an earlier version. */
+  further?: PriceRow[]
   statementSuffix: string
   imageId: string | null
   imageUrl: string | null
@@ -30,7 +33,7 @@ export const inOrder = sql`f.position nulls last, f.id`
 /** All that a seller sees of a product `p`. */
 export const PRODUCT_COLUMNS = sql`
   p.id, p.seller_id as "sellerId", p.name, p.description, p.status, p.price_minor as amount, p.currency,
-  p.pay_what_you_want as "payWhatYouWant", p.suggested_minor as "suggestedMinor", p.statement_suffix as "statementSuffix",
+  p.pay_what_you_want as "payWhatYouWant", p.suggested_minor as "suggestedMinor", ${furtherPrices} as further, p.statement_suffix as "statementSuffix",
   p.image_id as "imageId", p.image_url as "imageUrl", p.created_at as "createdAt", p.updated_at as "updatedAt", p.version,
   (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
       'contentType', f.content_type, 'createdAt', f.created_at) order by ${inOrder}), '[]')
@@ -86,9 +89,11 @@ export function refuseUnknown(): never {
 
 /** The product as the API returns it. */
 export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: string; appUrl: string }): Product {
-  const { imageId, imageUrl, suggestedMinor, version: _version, files, withdrawn, ...product } = row
+  const { imageId, imageUrl, suggestedMinor, further = [], version: _version, files, withdrawn, ...product } = row
+  const { currency, amount: leastMinor } = product
   return {
     ...product,
+    prices: [{ currency, leastMinor, suggestedMinor }, ...further].map(priceOf),
     ...(suggestedMinor !== null && { suggestedAmount: suggestedMinor }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     files: files.map((file) => ({ ...file, createdAt: new Date(file.createdAt).toISOString() })),

@@ -13,7 +13,9 @@ const Status = Type.Enum([...PRODUCT_STATES], {
 const MinorUnits = (description: string) => Type.Integer({ minimum: 0, maximum: LARGEST_AMOUNT, description })
 const Name = Type.String({ description: 'One line of 1 to 200 characters. We trim it.' })
 const Description = Type.String({ description: 'Plain text of up to 5,000 characters. Line breaks stay.' })
-const Price = MinorUnits('The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price.')
+const DefaultAmount = MinorUnits(
+  'The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price.',
+)
 const NewCurrency = Type.String({
   description: 'ISO 4217, upper case. Existing orders keep their currency.',
 })
@@ -26,12 +28,39 @@ const StatementSuffix = Type.String({
     'The part of the statement descriptor after the service’s prefix and "* ". At least 2 of A-Z, 0-9, space, point and hyphen; it has a letter, and begins with a letter or a digit. The whole descriptor has at most 22 characters. By default we make it from the product’s first name. An order cuts a longer one at a word.',
 })
 
+const MostMinor = { minimum: 0, maximum: LARGEST_AMOUNT }
+export const Price = Type.Object(
+  {
+    currency: Type.String({ description: 'ISO 4217, upper case. A product has at most one price in a currency.' }),
+    amount: Type.Integer({
+      ...MostMinor,
+      description: 'Integer minor units. With `payWhatYouWant` it is the amount that the page begins with.',
+    }),
+    minimum: Type.Optional(
+      Type.Integer({
+        ...MostMinor,
+        description: 'With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`.',
+      }),
+    ),
+  },
+  { description: 'A price in one currency.' },
+)
+export type Price = Type.Static<typeof Price>
+const NewPrices = Type.Array(Price, {
+  minItems: 1,
+  maxItems: 12,
+  description:
+    'All prices, the default one first. It replaces `amount`, `currency` and `suggestedAmount`, which are the default price. Nothing is converted: a buyer pays one of these prices.',
+})
+const Prices = Type.Array(Price, { description: 'All prices, each in another currency. The first is the default.' })
+
 export const NewProductBody = Type.Object(
   {
     name: Name,
     description: Type.Optional(Description),
-    amount: Price,
-    currency: NewCurrency,
+    amount: Type.Optional(DefaultAmount),
+    currency: Type.Optional(NewCurrency),
+    prices: Type.Optional(NewPrices),
     status: Type.Optional(
       Type.Enum(['draft', 'active'], {
         description:
@@ -43,7 +72,17 @@ export const NewProductBody = Type.Object(
     statementSuffix: Type.Optional(StatementSuffix),
   },
   {
-    examples: [{ name: 'The Quiet Shop', description: 'A short field guide.', amount: 1900, currency: 'USD' }],
+    description: 'It needs `amount` and `currency`, or `prices`.',
+    examples: [
+      { name: 'The Quiet Shop', description: 'A short field guide.', amount: 1900, currency: 'USD' },
+      {
+        name: 'The Quiet Shop',
+        prices: [
+          { currency: 'USD', amount: 1900 },
+          { currency: 'INR', amount: 49_900 },
+        ],
+      },
+    ],
   },
 )
 export type NewProductBody = Type.Static<typeof NewProductBody>
@@ -52,8 +91,9 @@ export const ProductChange = Type.Object(
   {
     name: Type.Optional(Name),
     description: Type.Optional(Description),
-    amount: Type.Optional(Price),
+    amount: Type.Optional(DefaultAmount),
     currency: Type.Optional(NewCurrency),
+    prices: Type.Optional(NewPrices),
     status: Type.Optional(Status),
     payWhatYouWant: Type.Optional(PayWhatYouWant),
     suggestedAmount: Type.Optional(SuggestedAmount),
@@ -133,6 +173,7 @@ export const Product = Type.Object(
     status: Status,
     amount: Amount,
     currency: Currency,
+    prices: Prices,
     payWhatYouWant: PayWhatYouWant,
     suggestedAmount: Type.Optional(Amount),
     statementSuffix: Type.String(),
@@ -154,6 +195,7 @@ export const Product = Type.Object(
         status: 'active',
         amount: 1900,
         currency: 'USD',
+        prices: [{ currency: 'USD', amount: 1900 }],
         payWhatYouWant: false,
         statementSuffix: 'THE QUIET SHOP',
         files: [

@@ -160,6 +160,7 @@ test('a product has the sent fields, is a draft, and has its ETag, its address a
     status: 'draft',
     amount: 0,
     currency: 'JPY',
+    prices: [{ currency: 'JPY', amount: 0 }],
     payWhatYouWant: false,
     statementSuffix: 'BUCHER TONE',
     files: [],
@@ -187,13 +188,22 @@ test('a change leaves absent fields as they are, and returns the whole product',
   const product = await read(id)
   const { status, headers, body } = await change(product.id, { amount: 2400 })
   assert.equal(status, 200)
-  assert.deepEqual({ ...body, updatedAt: '' }, { ...product, amount: 2400, updatedAt: '' })
+  assert.deepEqual(
+    { ...body, updatedAt: '' },
+    {
+      ...product,
+      amount: 2400,
+      prices: [{ currency: 'USD', amount: 2400 }],
+      updatedAt: '',
+    },
+  )
   assert(body.updatedAt > product.updatedAt)
   assert.equal(headers.get('etag'), '"2"')
   const all = { name: 'B', description: '', amount: 5, currency: 'EUR', status: 'active', statementSuffix: 'BE' }
   assert.deepEqual((await change(product.id, all)).body, {
     ...body,
     ...all,
+    prices: [{ currency: 'EUR', amount: 5 }],
     updatedAt: (await read(product.id)).updatedAt,
   })
   assert.equal((await change(product.id, {})).headers.get('etag'), '"3"', 'nothing is no change')
