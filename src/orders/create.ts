@@ -42,6 +42,7 @@ const FORGET_AT_ONCE = 2000
 
 const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   discount_not_valid: DISCOUNT_NOT_VALID,
+  currency_not_offered: 'This product has no price in this currency.',
   amount_too_small: 'This is less than the lowest price of this product.',
   consent_required:
     'This seller needs your consent to the texts in `consents` of the product, as `consents` of the order.',
@@ -53,10 +54,11 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
 
 /**
  * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
- * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
+ * the buyer chooses the price, the product's row holds the minimum. Further currencies have rows of their own. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
  * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
- * `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`, `cancel_url_not_allowed`.
+ * `currency_not_offered`, `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`,
+ * `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
@@ -74,7 +76,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   async function make(row: OrderRow): Promise<CreatedOrder> {
     // a repeat gets its order also after the seller has removed the site
     if (row.integration) await refuseForeignUrls(db, row.productId, row.integration).catch(unlessEarlier(row))
-    const isPlain = ![row.chosenMinor, row.discountCode, row.consents, row.place?.declared].some(
+    const isPlain = ![row.chosenMinor, row.discountCode, row.consents, row.currency, row.place?.declared].some(
       (one) => one !== undefined,
     )
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
@@ -96,7 +98,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 
   return async ({ discountCode, ...order }) => {
     if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
-    const { productId, email, chosenMinor, idempotencyKey, integration, place } = order
+    const { productId, email, currency, chosenMinor, idempotencyKey, integration, place } = order
     const code = normalCode(discountCode)
     const isKeyed = idempotencyKey !== undefined
     const requestParts = [
@@ -105,6 +107,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       ...(chosenMinor !== undefined || code !== undefined || integration ? [chosenMinor ?? null, code ?? null] : []),
       ...(integration ? [integration] : []),
       ...(place?.declared === undefined ? [] : [{ country: place.declared }]),
+      ...(currency === undefined ? [] : [{ currency }]),
     ]
     return make({
       ...order,

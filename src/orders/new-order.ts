@@ -9,6 +9,8 @@ export interface NewOrder {
   productId: string
   /** The buyer's address, already trimmed and lower-cased. */
   email: string
+  /** The currency that the buyer chose among those of the product's prices. By default the product's own. */
+  currency?: string | undefined
   /** The price that the buyer chose. Ignored if the product's price is fixed. */
   chosenMinor?: number | undefined
   /** As the buyer typed it. */

@@ -5,15 +5,21 @@ import { Refusal } from '../../kit/errors.ts'
 import { wrongField } from '../../kit/moment.ts'
 import { newId } from '../../kit/ids.ts'
 import { ofProducts } from '../../sellers/keys/narrow.ts'
-import { DISCOUNT_NOT_VALID, isOpenDiscount, normalCode } from './uses.ts'
+import { DISCOUNT_NOT_VALID, amountOffIn, appliesIn, isOpenDiscount, normalCode } from './uses.ts'
+
+/** What a code takes off a price in one currency. */
+export interface AmountOff {
+  currency: string
+  amountMinor: number
+}
 
 export interface NewDiscount {
   sellerId: string
   code: string
   productId?: string | undefined
   percentOff?: number | undefined
-  amountOffMinor?: number | undefined
-  currency?: string | undefined
+  /** The fixed discount, in each of its currencies. */
+  amounts?: readonly AmountOff[] | undefined
   mostUses?: number | undefined
   startsAt?: string | undefined
   expiresAt?: string | undefined
@@ -26,6 +32,8 @@ export interface DiscountRow {
   percentOff: number | null
   amountOffMinor: number | null
   currency: string | null
+  /** The fixed discount in further currencies. */
+  further: AmountOff[]
   mostUses: number | null
   uses: number
   startsAt: Date | null
@@ -35,6 +43,8 @@ export interface DiscountRow {
 }
 
 const COLUMNS = sql`id, code, product_id as "productId", percent_off as "percentOff", amount_off_minor as "amountOffMinor", currency,
+  (select coalesce(json_agg(json_build_object('currency', a.currency, 'amountMinor', a.amount_off_minor) order by a.currency), '[]')
+    from discount_amounts a where a.discount_id = discounts.id) as further,
   most_uses as "mostUses", uses, starts_at as "startsAt", expires_at as "expiresAt", active, created_at as "createdAt"`
 const CHECK_VIOLATION = '23514'
 const ENDS_EARLY = 'expiresAt must be later than startsAt.'
@@ -44,17 +54,26 @@ const ENDS_EARLY = 'expiresAt must be later than startsAt.'
  * `validation_failed` where it could never be used.
  */
 export async function createDiscount(db: Db, discount: NewDiscount): Promise<DiscountRow> {
-  const { sellerId, productId, currency } = discount
-  if (productId !== undefined) await refuseUnusable(db, { sellerId, productId, currency })
+  const { sellerId, productId, amounts = [] } = discount
+  if (productId !== undefined) await refuseUnusable(db, { sellerId, productId, amounts })
+  const [first, ...further] = amounts
+  const id = newId('dsc')
   const { rows } = await refusing(
     sql<DiscountRow>`
-      insert into discounts (id, seller_id, product_id, code, percent_off, amount_off_minor, currency, most_uses, starts_at, expires_at)
-      values (${newId('dsc')}, ${sellerId}, ${productId ?? null}, ${discount.code}, ${discount.percentOff ?? null},
-        ${discount.amountOffMinor ?? null}, ${currency ?? null}, ${discount.mostUses ?? null}, ${discount.startsAt ?? null},
-        ${discount.expiresAt ?? null})
-      returning ${COLUMNS}`.execute(db),
+      with made as (
+        insert into discounts (id, seller_id, product_id, code, percent_off, amount_off_minor, currency, most_uses, starts_at, expires_at)
+        values (${id}, ${sellerId}, ${productId ?? null}, ${discount.code}, ${discount.percentOff ?? null},
+          ${first?.amountMinor ?? null}, ${first?.currency ?? null}, ${discount.mostUses ?? null}, ${discount.startsAt ?? null},
+          ${discount.expiresAt ?? null})
+        returning *),
+      more as (
+        insert into discount_amounts (discount_id, currency, amount_off_minor)
+        select ${id}, * from unnest(${further.map(({ currency }) => currency)}::text[],
+          ${further.map(({ amountMinor }) => amountMinor)}::bigint[]))
+      select ${COLUMNS} from made as discounts`.execute(db),
   )
-  return rows[0]!
+  // the statement does not see the rows that it makes
+  return { ...rows[0]!, further }
 }
 
 interface OwnDiscount {
@@ -130,13 +149,18 @@ export interface AppliedDiscount {
   isLimited: boolean
 }
 
-/** Returns a code's discount for a product now. Refuses `discount_not_valid`, with the same text for every reason. */
-export async function findDiscount(db: Db, productId: string, code: string): Promise<AppliedDiscount> {
+/** Returns a code's discount for a price of a product now. Refuses `discount_not_valid`, with the same text for every reason. */
+export async function findDiscount(
+  db: Db,
+  { productId, currency, amountMinor }: { productId: string; currency: string; amountMinor: number },
+  code: string,
+): Promise<AppliedDiscount> {
+  const amountOff = amountOffIn(sql`${currency}::text`)
   const { rows } = await sql<AppliedDiscount>`
-    select d.code, d.percent_off as "percentOff", d.amount_off_minor as "amountOffMinor",
-      discount_of(p.price_minor, d.percent_off, d.amount_off_minor) as "discountMinor", d.most_uses is not null as "isLimited"
+    select d.code, d.percent_off as "percentOff", ${amountOff} as "amountOffMinor",
+      discount_of(${amountMinor}, d.percent_off, ${amountOff}) as "discountMinor", d.most_uses is not null as "isLimited"
     from products p join discounts d on d.seller_id = p.seller_id and upper(d.code) = ${normalCode(code) ?? ''}
-      and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
+      and coalesce(d.product_id, p.id) = p.id and ${appliesIn(sql`${currency}::text`)}
     where p.id = ${productId} and p.status = 'active' and ${isOpenDiscount} and coalesce(d.uses < d.most_uses, true)`.execute(
     db,
   )
@@ -148,13 +172,16 @@ const notFound = () => new Refusal('discount_not_found', 'There is no such disco
 
 async function refuseUnusable(
   db: Db,
-  { sellerId, productId, currency }: Pick<NewDiscount, 'sellerId' | 'currency'> & { productId: string },
+  { sellerId, productId, amounts }: { sellerId: string; productId: string; amounts: readonly AmountOff[] },
 ): Promise<void> {
-  const { rows } = await sql<{ currency: string }>`
-    select currency from products where id = ${productId} and seller_id = ${sellerId}`.execute(db)
+  const { rows } = await sql<{ currencies: string[] }>`
+    select array(select p.currency union all select pp.currency from product_prices pp
+      where pp.product_id = p.id and pp.currency <> p.currency) as currencies
+    from products p where p.id = ${productId} and p.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
-  if (currency !== undefined && currency !== rows[0].currency)
-    throw wrongField('currency', `This product is sold in ${rows[0].currency}.`)
+  const { currencies } = rows[0]
+  if (amounts.some(({ currency }) => !currencies.includes(currency)))
+    throw wrongField('currency', `This product is sold in ${currencies.join(', ')}.`)
 }
 
 async function refusing<T>(statement: Promise<T>): Promise<T> {

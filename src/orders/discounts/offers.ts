@@ -9,7 +9,7 @@ import { taxMinorOf, taxOnSale } from '../../taxes/sale-tax.ts'
 import { type CreatedOrder, type OrderRow, moreColumn, taxOfOrder } from '../new-order.ts'
 import { type AccountRule, pinnedAccount } from '../connected-account.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
-import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
+import { HOLD_MINUTES, amountOffIn, appliesIn, isOpenDiscount } from './uses.ts'
 import { inTimelines, moveOrders } from '../move.ts'
 import { recordSales } from '../sale-mails.ts'
 
@@ -22,7 +22,14 @@ export interface OfferSettings extends AccountRule {
 
 type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing' | 'amount_not_payable'
 /** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
-export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'consent_required' | NoTax | 'again' | undefined
+export type NoOrder =
+  | 'discount_not_valid'
+  | 'amount_too_small'
+  | 'consent_required'
+  | 'currency_not_offered'
+  | NoTax
+  | 'again'
+  | undefined
 
 type Priced = CreatedOrder & {
   createdAt: Date
@@ -35,9 +42,9 @@ type Priced = CreatedOrder & {
 }
 
 /**
- * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, with tax, or free. The statement that
- * makes the order also reads and applies price, minimum, code and tax. This transaction marks a free order as paid. Returns results in
- * the order of `rows`; an entry is undefined where the product is not for sale or the key was used before.
+ * Makes orders whose price differs from the product's: in another currency, chosen by the buyer, reduced by a code, with tax, or free.
+ * The statement that makes the order also reads and applies price, minimum, code and tax. This transaction marks a free order as paid.
+ * Returns results in the order of `rows`; an entry is undefined where the product is not for sale or the key was used before.
  */
 export async function insertOffers(
   tx: Tx,
@@ -80,33 +87,40 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
   const { account, line } = pinnedAccount(settings, { seller: sql`j.seller_id`, suffix: sql`j.statement_suffix` })
   const found = await sql<Priced>`
     with wanted as materialized (
-      select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, ${asksConsent} and not i.agreed as lacks_consent, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
-        p.price_minor as least_minor, d.id as discount_id,
-        case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor,
+      select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, ${asksConsent} and not i.agreed as lacks_consent, p.id as product_id, p.seller_id, p.name, price.currency, p.statement_suffix,
+        price.least_minor, d.id as discount_id, ${amountOffIn(sql`price.currency`)} as amount_off_minor,
+        case when p.pay_what_you_want then coalesce(i.chosen, price.least_minor) else price.least_minor end as list_minor,
         i.declared, i.seen, i.is_confirmed, x.is_inclusive, x.treatment, x.country as tax_country, x.rate
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
         ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${moreColumn(rows)}::jsonb[],
         ${rows.map(({ consents }) => isComplete(consents))}::boolean[], ${rows.map(({ place }) => place?.declared ?? null)}::text[],
-        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, declared, seen, is_confirmed, place)
+        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[],
+        ${column('currency')}::text[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, declared, seen, is_confirmed, currency, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
+      left join lateral (
+        select p.currency, p.price_minor as least_minor where coalesce(i.currency, p.currency) = p.currency
+        union all
+        select pp.currency, pp.price_minor from product_prices pp
+        where pp.product_id = p.id and pp.currency = i.currency and pp.currency <> p.currency) price on true
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
-        and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
+        and coalesce(d.product_id, p.id) = p.id and ${appliesIn(sql`price.currency`)}
       left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`coalesce(i.declared, i.seen)` })}) x on s.charges_tax
       where not exists (select from orders o where o.idempotency_key = i.key)
         and not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
       for key share of p),
     locked as materialized (
-      select d.id, d.percent_off, d.amount_off_minor, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
+      select d.id, d.percent_off, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
       where d.id in (select discount_id from wanted where list_minor > 0) order by d.id for no key update),
     judged as (
       select w.*, l.id as used_id, l.most_uses is not null as has_limit,
         least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
-        case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, l.amount_off_minor) end as discount_minor,
+        case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, w.amount_off_minor) end as discount_minor,
         case
+          when w.currency is null then 'currency_not_offered'
           when w.list_minor < w.least_minor then 'amount_too_small'
           when w.list_minor > 0 and w.lacks_consent then 'consent_required'
           when w.code is null or w.list_minor = 0 then null

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../kit/database.ts'
 
 /**
@@ -21,6 +21,15 @@ export function normalCode(typed: string | undefined): string | undefined {
 /** For a query over `discounts d`: whether the code is valid now, apart from its number of uses. */
 export const isOpenDiscount = sql<boolean>`(d.active and d.removed_at is null
   and coalesce(d.starts_at <= now(), true) and coalesce(d.expires_at > now(), true))`
+
+/** For a query over `discounts d`: the fixed discount in a currency. Null: the code gives a percentage, or nothing in this currency. */
+export const amountOffIn = (currency: RawBuilder<string>) => sql<number | null>`(
+  case when d.currency = ${currency} then d.amount_off_minor else (
+    select a.amount_off_minor from discount_amounts a where a.discount_id = d.id and a.currency = ${currency}) end)`
+
+/** For a query over `discounts d`: whether the code takes anything off a price in a currency. */
+export const appliesIn = (currency: RawBuilder<string>) =>
+  sql<boolean>`(d.percent_off is not null or ${amountOffIn(currency)} is not null)`
 
 /**
  * For a query over `orders o`: whether its code has a limit of uses. Such an order cannot be paid by a voucher that costs nothing to

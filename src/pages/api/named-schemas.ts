@@ -4,7 +4,7 @@ import { Library, LibraryItem } from '../../buyers/library-routes.ts'
 import { ProductView } from '../../checkout/product-schema.ts'
 import { Checkout, Created, OrderStatus } from '../../checkout/schema.ts'
 import { Problem } from '../../kit/schema.ts'
-import { Discount, DiscountChange, NewDiscount } from '../../orders/discounts/routes.ts'
+import { Discount, DiscountChange, NewDiscount } from '../../orders/discounts/schema.ts'
 import {
   FoundSeller,
   Attention as OperatorAttention,
