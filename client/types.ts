@@ -62,6 +62,7 @@ export interface Attention {
       | 'no_files'
       | 'no_payments'
       | 'tax_rate_missing'
+      | 'price_not_offered'
       | 'file_withdrawn'
     orderId?: string
     productId?: string
@@ -186,6 +187,13 @@ export interface Discount {
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amountOff?: number
   currency?: string
+  /** A fixed discount in all its currencies. The first is `amountOff`. */
+  amounts?: {
+    /** ISO 4217, upper case. */
+    currency: string
+    /** Integer minor units. */
+    amount: number
+  }[]
   limit?: number
   /** Orders that use the code and have not expired, paid or not. */
   uses: number
@@ -344,6 +352,13 @@ export interface NewDiscount {
   amountOff?: number
   /** Required with `amountOff`. The code applies only to prices in this currency. */
   currency?: string
+  /** In place of `amountOff` and `currency`: the discount in each currency, once. The code applies only to prices in these currencies. */
+  amounts?: {
+    /** ISO 4217, upper case. */
+    currency: string
+    /** Integer minor units. */
+    amount: number
+  }[]
   /** The most orders that can use the code. An order that expires unpaid gives its use back. */
   limit?: number
   /** ISO 8601 with an offset. */
@@ -357,6 +372,8 @@ export interface NewOrder {
   productId: string
   /** The buyer's address. */
   email: string
+  /** The currency of one of the product’s `prices`. By default that of its default price. */
+  currency?: string
   /** The price that the buyer chose, for a product with `payWhatYouWant`. The default is its lowest price. */
   chosenAmount?: number
   /** A seller’s discount code. Case does not matter. */
@@ -424,9 +441,18 @@ export interface NewProduct {
   /** Plain text of up to 5,000 characters. Line breaks stay. */
   description?: string
   /** The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price. */
-  amount: number
+  amount?: number
   /** ISO 4217, upper case. Existing orders keep their currency. */
-  currency: string
+  currency?: string
+  /** All prices, the default one first. It replaces `amount`, `currency` and `suggestedAmount`, which are the default price. Nothing is converted: a buyer pays one of these prices. */
+  prices?: {
+    /** ISO 4217, upper case. A product has at most one price in a currency. */
+    currency: string
+    /** Integer minor units. With `payWhatYouWant` it is the amount that the page begins with. */
+    amount: number
+    /** With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`. */
+    minimum?: number
+  }[]
   /** Only `draft`, which is the default: a new product has no files, and a product without files is not for sale. */
   status?: 'draft' | 'active'
   /** The buyer chooses the price, from `amount` up. */
@@ -774,6 +800,15 @@ export interface Product {
   amount: number
   /** ISO 4217, upper case. */
   currency: string
+  /** All prices, each in another currency. The first is the default. */
+  prices: {
+    /** ISO 4217, upper case. A product has at most one price in a currency. */
+    currency: string
+    /** Integer minor units. With `payWhatYouWant` it is the amount that the page begins with. */
+    amount: number
+    /** With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`. */
+    minimum?: number
+  }[]
   /** The buyer chooses the price, from `amount` up. */
   payWhatYouWant: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
@@ -803,6 +838,15 @@ export interface ProductChange {
   amount?: number
   /** ISO 4217, upper case. Existing orders keep their currency. */
   currency?: string
+  /** All prices, the default one first. It replaces `amount`, `currency` and `suggestedAmount`, which are the default price. Nothing is converted: a buyer pays one of these prices. */
+  prices?: {
+    /** ISO 4217, upper case. A product has at most one price in a currency. */
+    currency: string
+    /** Integer minor units. With `payWhatYouWant` it is the amount that the page begins with. */
+    amount: number
+    /** With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`. */
+    minimum?: number
+  }[]
   /** Only an active product is for sale. Buyers of an archived product keep the files. */
   status?: 'draft' | 'active' | 'archived'
   /** The buyer chooses the price, from `amount` up. */
@@ -821,6 +865,23 @@ export interface PublicProduct {
   amount: number
   /** ISO 4217, upper case. */
   currency: string
+  /** The prices that buyers can pay, each in another currency. The first is the one to show first: in the currency of the buyer’s country, else the default. Send its currency as `currency` of the order. The fields above and below are of the default price, or of the one in the query’s `currency`. */
+  prices: {
+    /** ISO 4217, upper case. A product has at most one price in a currency. */
+    currency: string
+    /** Integer minor units. With `payWhatYouWant` it is the amount that the page begins with. */
+    amount: number
+    /** With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`. */
+    minimum?: number
+    /** The rails that this product offers. */
+    rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
+    payments: {
+      /** Whether buyers can pay now. */
+      live: boolean
+      /** The processor whose payment form the browser needs. */
+      processor?: string
+    }
+  }[]
   /** The product is free: an order is paid at once. */
   free: boolean
   /** The buyer chooses the price, as `chosenAmount` of the order. */
@@ -1766,6 +1827,8 @@ export interface Api {
       discountCode?: string
       /** The buyer’s country, for `tax`: ISO 3166-1 alpha-2. */
       country?: string
+      /** The currency of one of the product’s `prices`. By default that of its default price. */
+      currency?: string
     }
     answer: PublicProduct
   }
@@ -2538,6 +2601,7 @@ export type RefusalCode =
   | 'country_required'
   | 'country_unconfirmed'
   | 'country_unknown'
+  | 'currency_not_offered'
   | 'currency_not_sold'
   | 'database_unavailable'
   | 'delivery_not_found'

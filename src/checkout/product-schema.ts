@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Amount, Currency } from '../kit/schema.ts'
 import { AskedConsent } from '../orders/consents/consents.ts'
 import { RAILS } from '../processors/rails.ts'
-import { ImageUrl, ImageUrls } from '../products/schema.ts'
+import { ImageUrl, ImageUrls, Price } from '../products/schema.ts'
 import { BrandFields } from '../sellers/brand.ts'
 import { COUNTRY, PriceTax } from '../taxes/schema.ts'
 
@@ -14,8 +14,13 @@ export const DiscountCode = Type.String({
   maxLength: 100,
   description: 'A seller’s discount code. Case does not matter.',
 })
+export const ChosenCurrency = Type.String({
+  pattern: '^[A-Z]{3}$',
+  description: 'The currency of one of the product’s `prices`. By default that of its default price.',
+})
 export const ProductQuery = Type.Object({
   discountCode: Type.Optional(DiscountCode),
+  currency: Type.Optional(ChosenCurrency),
   country: Type.Optional(
     Type.String({
       pattern: COUNTRY,
@@ -25,12 +30,47 @@ export const ProductQuery = Type.Object({
   ),
 })
 
+const Rails = Type.Array(Rail, { description: 'The rails that this product offers.' })
+const Payments = Type.Object({
+  live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
+  processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
+  form: Type.Optional(
+    Type.Object(
+      {
+        publishableKey: Type.String(),
+        account: Type.Optional(
+          Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
+        ),
+        unitsPerMinor: Type.Number({
+          description:
+            'The form is given the amount in the processor’s own units. So many are one of our minor units.',
+        }),
+        allowedMethods: Type.Optional(
+          Type.Array(Type.String(), { description: 'The only ways of paying, by the processor’s names.' }),
+        ),
+        excludedMethods: Type.Optional(Type.Array(Type.String(), { description: 'The ways of paying left out.' })),
+      },
+      {
+        description:
+          'What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code.',
+      },
+    ),
+  ),
+})
+/** A price with what it takes to pay it. */
+export const PriceView = Type.Object({ ...Price.properties, rails: Rails, payments: Payments })
+export type PriceView = Type.Static<typeof PriceView>
+
 export const ProductView = Type.Object({
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
   amount: Type.Integer({ description: 'The price in minor units. With `payWhatYouWant`: the lowest price.' }),
   currency: Currency,
+  prices: Type.Array(PriceView, {
+    description:
+      'The prices that buyers can pay, each in another currency. The first is the one to show first: in the currency of the buyer’s country, else the default. Send its currency as `currency` of the order. The fields above and below are of the default price, or of the one in the query’s `currency`.',
+  }),
   free: Type.Boolean({ description: 'The product is free: an order is paid at once.' }),
   payWhatYouWant: Type.Boolean({ description: 'The buyer chooses the price, as `chosenAmount` of the order.' }),
   suggestedAmount: Type.Optional(Amount),
@@ -64,33 +104,8 @@ export const ProductView = Type.Object({
     ),
     ...BrandFields,
   }),
-  rails: Type.Array(Rail, { description: 'The rails that this product offers.' }),
-  payments: Type.Object({
-    live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
-    processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
-    form: Type.Optional(
-      Type.Object(
-        {
-          publishableKey: Type.String(),
-          account: Type.Optional(
-            Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
-          ),
-          unitsPerMinor: Type.Number({
-            description:
-              'The form is given the amount in the processor’s own units. So many are one of our minor units.',
-          }),
-          allowedMethods: Type.Optional(
-            Type.Array(Type.String(), { description: 'The only ways of paying, by the processor’s names.' }),
-          ),
-          excludedMethods: Type.Optional(Type.Array(Type.String(), { description: 'The ways of paying left out.' })),
-        },
-        {
-          description:
-            'What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code.',
-        },
-      ),
-    ),
-  }),
+  rails: Rails,
+  payments: Payments,
   statementDescriptor: Type.Optional(
     Type.String({ description: 'The line that the bank will print for a card payment.' }),
   ),

@@ -6,13 +6,14 @@ import type { Locale } from '../kit/locales.ts'
 import { type AccountRule, pinnedAccount } from '../orders/connected-account.ts'
 import { askedIn } from '../orders/consents/consents.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
-import { isOpenDiscount } from '../orders/discounts/uses.ts'
+import { appliesIn, isOpenDiscount } from '../orders/discounts/uses.ts'
 import type { Processor } from '../processors/processor.ts'
 import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { type Brand, brandView } from '../sellers/brand.ts'
-import { processorFor } from '../processors/routing.ts'
+import { type PriceRow, furtherPrices } from '../products/prices.ts'
 import { type SaleTax, taxOf, taxOnSale } from '../taxes/sale-tax.ts'
+import { notOffered, offeredPrices, priceView } from './product-prices.ts'
 import type { ProductView } from './product-schema.ts'
 
 export interface ProductViews {
@@ -30,31 +31,57 @@ export interface BuyerView {
   country?: string | undefined
   /** The country that the request tells. */
   seen?: SeenCountry | undefined
+  /** The currency with which to begin, where the product has it. */
+  begin?: string | undefined
 }
 
 /**
- * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
- * `product_not_found`, `shop_not_open`, `discount_not_valid`.
+ * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. `currency`: the
+ * price that the view is about. Refuses `product_not_found`, `shop_not_open`, `discount_not_valid`, `currency_not_offered`.
  */
 export async function productView(
   parts: ProductViews,
   productId: string,
-  { discountCode, ...buyer }: BuyerView & { discountCode?: string | undefined },
+  { discountCode, currency, ...about }: BuyerView & { discountCode?: string | undefined; currency?: string | undefined },
 ): Promise<ProductView> {
   const { db } = parts
+  const buyer = { ...about, begin: currency ?? about.begin }
   const found = isId('prod', productId) ? (await readProducts(parts, [productId], buyer))[0] : undefined
   if (!found) return refuseNotForSale(db, productId)
-  if (!discountCode?.trim()) return viewOf(parts, found, { ...buyer, withoutVouchers: false })
-  const { code, percentOff, amountOffMinor, discountMinor, isLimited } = await findDiscount(db, productId, discountCode)
+  const viewWith = (withoutVouchers: boolean) => {
+    const view = viewOf(parts, found, { ...buyer, withoutVouchers })
+    return currency === undefined ? view : inFirstPrice(view)
+  }
+  const view = viewWith(false)
+  if (currency !== undefined && view.currency !== currency) throw notOffered()
+  if (!discountCode?.trim()) return view
+  const price = { productId, currency: view.currency, amountMinor: view.amount }
+  const { code, percentOff, amountOffMinor, discountMinor, isLimited } = await findDiscount(db, price, discountCode)
   return {
-    ...viewOf(parts, found, { ...buyer, withoutVouchers: isLimited }),
+    ...(isLimited ? viewWith(true) : view),
     discount: {
       code,
       ...(percentOff !== null && { percentOff }),
       // the buyer can choose a higher price, so the code's whole amount can come off
-      amountOff: found.payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
-      amount: found.amount - discountMinor,
+      amountOff: view.payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
+      amount: view.amount - discountMinor,
     },
+  }
+}
+
+/** The view with the fields of the first of its prices. */
+export function inFirstPrice({ suggestedAmount: _, ...view }: ProductView): ProductView {
+  const { currency, amount: begin, minimum, rails, payments } = view.prices[0]!
+  const { tax } = view
+  const amount = minimum ?? begin
+  return {
+    ...view,
+    currency,
+    amount,
+    ...(minimum !== undefined && { suggestedAmount: begin }),
+    ...(tax?.rate !== undefined && { tax: { ...tax, amount: taxOf(amount, tax.rate, tax.prices === 'inclusive') } }),
+    rails,
+    payments,
   }
 }
 
@@ -78,6 +105,7 @@ async function readProducts({ db, rule }: ProductViews, productIds: readonly str
       ProductView,
       'id' | 'name' | 'description' | 'amount' | 'currency' | 'free' | 'payWhatYouWant' | 'takesCode'
     > & {
+      further: PriceRow[]
       statementDescriptor: string
       /** The seller's own account at the processor, as a processor's name. */
       account: string | null
@@ -94,7 +122,9 @@ async function readProducts({ db, rule }: ProductViews, productIds: readonly str
       p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
       p.suggested_minor as "suggestedAmount", ${line} as "statementDescriptor", ${account} as account,
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
-        and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode",
+        and ${isOpenDiscount} and (${appliesIn(sql`p.currency`)} or exists (
+          select from product_prices pp where pp.product_id = p.id and ${appliesIn(sql`pp.currency`)}))) as "takesCode",
+      ${furtherPrices} as further,
       case when x.is_inclusive is not null then json_build_object('isInclusive', x.is_inclusive, 'treatment', x.treatment,
         'country', x.country, 'rate', x.rate) end as "saleTax"
     from products p join sellers s on s.id = p.seller_id
@@ -110,22 +140,23 @@ function viewOf(
   row: ProductRow,
   { withoutVouchers, ...buyer }: BuyerView & { withoutVouchers: boolean },
 ): ProductView {
-  const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, saleTax, ...product } =
-    row
-  const processor = processorFor(processors, product.currency)
-  // an order is paid at its seller's account and nowhere else
-  const paidAt = account === null ? processor : processors.get(account)
-  const form = !product.free && paidAt?.formSetup?.({ currency: product.currency, withoutVouchers })
+  const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, saleTax, further, ...product } = row // oxfmt-ignore
+  const { amount, currency, free } = product
+  const payable = { account, free, withoutVouchers }
+  const first: PriceRow = { currency, leastMinor: amount, suggestedMinor: suggestedAmount }
+  const begin = { currency: buyer.begin, country: buyer.country ?? buyer.seen?.country }
+  const { rails, payments } = priceView(processors, first, payable)
   return {
     ...product,
+    prices: offeredPrices(processors, [first, ...further], begin).map((price) => priceView(processors, price, payable)),
     ...(suggestedAmount !== null && { suggestedAmount }),
     ...(takesCode && { takesCode }),
-    ...(brand.asksConsent && !product.free && { consents: askedIn(buyer.locale) }),
-    ...(saleTax && !product.free && { tax: priceTax(saleTax, product.amount, buyer) }),
+    ...(brand.asksConsent && !free && { consents: askedIn(buyer.locale) }),
+    ...(saleTax && !free && { tax: priceTax(saleTax, amount, buyer) }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
-    rails: processor?.rails(product.currency) ?? [],
-    payments: { live: processor !== undefined, ...(processor && { processor: processor.name }), ...(form && { form }) },
+    rails,
+    payments,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { CountryOf } from '../kit/country.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
@@ -19,6 +20,7 @@ import type { CountryOf } from '../kit/country.ts'
 import { refuseUnknownCountry } from '../taxes/profile-routes.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
+import { refuseUnpayable } from './product-prices.ts'
 import { productView } from './products.ts'
 import { invoiceDetailsRoute } from './invoice-details-route.ts'
 import { receiptRoute } from './receipt-route.ts'
@@ -37,7 +39,7 @@ export interface CheckoutParts {
   links: Links
   statusTokens: StatusTokens
   passes: OrderPasses
-  /** Finds the buyer's country. */
+  /** Finds the buyer's country, which decides the tax and the price to begin with. */
   countryOf: CountryOf
   /** The address of the API. */
   baseUrl: string
@@ -115,15 +117,19 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
         tags: ['Checkout'],
         params: ProductParams,
         querystring: ProductQuery,
-        response: { 200: ProductView, ...refusing('product_not_found', 'shop_not_open', 'discount_not_valid') },
+        response: {
+          200: ProductView,
+          ...refusing('product_not_found', 'shop_not_open', 'discount_not_valid', 'currency_not_offered'),
+        },
       },
     },
     async (request) => {
-      const { discountCode: code, country } = request.query
+      const { discountCode: code, currency, country } = request.query
       refuseUnknownCountry(country)
       return limitCodeGuesses(db, limits.discount, { request, code }, () =>
         productView(parts, request.params.productId, {
           discountCode: code,
+          currency,
           locale: localeOf(request.headers['accept-language']),
           country,
           seen: parts.countryOf(request),
@@ -143,7 +149,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
         operationId: 'createOrder',
         summary: 'Create an order',
         description:
-          'The server sets the price and ignores other fields of the body. A free order has the status `paid` at once, and needs no payment.',
+          'The server sets the price and ignores other fields of the body. `currency` chooses among the prices of the product. A free order has the status `paid` at once, and needs no payment.',
         tags: ['Checkout'],
         headers: CheckoutHeaders,
         body: Checkout,
@@ -152,6 +158,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           ...refusing(
             'product_not_found',
             'shop_not_open',
+            'currency_not_offered',
             'discount_not_valid',
             'amount_too_small',
             'consent_required',
@@ -172,8 +179,9 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const { productId, discountCode } = request.body
+      const { productId, currency, discountCode } = request.body
       const wanted = wantedOrder(request, parts.countryOf)
+      await refuseUnpayable(db, parts.processors, { productId, currency })
       const order = await limitCodeGuesses(db, limits.discount, { request, code: discountCode }, () =>
         createOrder(wanted),
       )

@@ -9,7 +9,7 @@ import { WithdrawnFiles } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
 import { COUNTRY, OrderTaxView } from '../taxes/schema.ts'
-import { DiscountCode, Rail } from './product-schema.ts'
+import { ChosenCurrency, DiscountCode, Rail } from './product-schema.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
@@ -71,6 +71,7 @@ export const Checkout = Type.Object({
     description: 'The product to buy. The server sets its price.',
   }),
   email: Email,
+  currency: Type.Optional(ChosenCurrency),
   chosenAmount: Type.Optional(
     Type.Integer({
       minimum: 0,

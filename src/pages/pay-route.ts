@@ -5,7 +5,9 @@ import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { isOnSites, sourceOf } from '../sellers/sites.ts'
 import type { pageShower } from './compressed.ts'
-import { FORM_SOURCES } from './form-sources.ts'
+import { isCurrency } from '../kit/country-currency.ts'
+import { formSources } from './form-sources.ts'
+import type { HomeOf } from './home-currency.ts'
 import type { Page } from './html.ts'
 import type { LanguageOf } from './language.ts'
 import { preview } from './preview.ts'
@@ -13,7 +15,13 @@ import { page, showOnce } from './page.ts'
 
 export interface PayOptions {
   appUrl: string
-  findProduct: (productId: string, locale: Locale, request: FastifyRequest) => Promise<ProductView>
+  findProduct: (
+    productId: string,
+    buyer: { locale: Locale; begin: string | undefined },
+    request: FastifyRequest,
+  ) => Promise<ProductView>
+  /** The names of the processors. */
+  processors: readonly string[]
   /** The sites of a product's seller, which may show the checkout in a frame. */
   sitesOf: (productId: string) => Promise<string[]>
 }
@@ -24,34 +32,41 @@ interface PayParts {
   data: object
   show: ReturnType<typeof pageShower>
   languageOf: LanguageOf
+  homeOf: HomeOf
 }
 
 /**
  * The hosted checkout. With `embed=1` the sites of the product's seller may show it in a frame, and nobody else. All other pages, and
  * this one without `embed=1`, are never in a frame.
  */
-export function payRoute(server: Server, { options, pages: { pay: english }, data, show, languageOf }: PayParts): void {
+export function payRoute(
+  server: Server,
+  { options, pages: { pay: english }, data, show, languageOf, homeOf }: PayParts,
+): void {
+  const sources = formSources(options.processors)
   page(
     server,
     '/pay/',
-    async ({ product: productId, embed, host, cancelUrl }, reply) => {
+    async ({ product: productId, embed, host, cancelUrl, currency }, reply) => {
       const locale = languageOf(reply.request, reply)
       const pay = await english.in(locale)
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
-        const product = await options.findProduct(productId, locale, reply.request)
+        const begin = isCurrency(currency) ? currency : undefined
+        const product = await options.findProduct(productId, { locale, begin }, reply.request)
         const isFramed = embed === '1'
         const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
         const sites = isFramed ? known : []
         const html = await show(pay, reply, {
-          data: { ...data, product, ...hostOf(sites, host), ...backOf(known, cancelUrl) },
+          data: { ...data, ...homeOf(reply.request), product, ...hostOf(sites, host), ...backOf(known, cancelUrl) },
           title: product.name,
           head: preview(product, options.appUrl),
         })
-        const form = FORM_SOURCES[product.payments.processor ?? '']
+        // without a processor for any price there is no form
+        const forms = product.prices.some(({ payments }) => payments.live) ? sources : {}
         // banks and wallets may open a window of their own, which must reach the page again
-        if (form) reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
-        reply.header('content-security-policy', pay.policyWith(form ?? {}, sites.map(sourceOf)))
+        if (Object.keys(forms).length > 0) reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
+        reply.header('content-security-policy', pay.policyWith(forms, sites.map(sourceOf)))
         // this older header knows no list
         if (sites.length > 0) reply.removeHeader('x-frame-options')
         return html

@@ -4,7 +4,7 @@ import { escapeHtml, jsonForHtml } from './html.ts'
 
 /** The tags from which other sites make the preview of a shared link, and the offer for search engines and agents. */
 export function preview(product: ProductView, appUrl: string): string {
-  const price = decimalText(product.amount, product.currency)
+  const { currency, price } = offersIn(product)[0]!
   const image = pictureOf(product, appUrl)
   const tags: [string, string | undefined][] = [
     ['og:type', 'product'],
@@ -17,7 +17,7 @@ export function preview(product: ProductView, appUrl: string): string {
     ['og:image:height', product.images && '630'],
     ['og:image:type', product.images && 'image/jpeg'],
     ['product:price:amount', price],
-    ['product:price:currency', product.currency],
+    ['product:price:currency', currency],
     ['twitter:card', image && 'summary_large_image'],
   ]
   const shown = tags.filter((tag): tag is [string, string] => Boolean(tag[1]))
@@ -36,10 +36,28 @@ function pictureOf({ images, imageUrl }: ProductView, appUrl: string): string | 
   return picture && /^https?:$/.test(picture.protocol) ? picture.href : undefined
 }
 
-/** The product and its price in the words of schema.org. */
+/** The prices in words, the one that the page begins with first. */
+const offersIn = ({ prices }: ProductView) =>
+  prices.map(({ currency, amount, minimum = amount, payments }) => ({
+    currency,
+    price: decimalText(minimum, currency),
+    isLive: payments.live,
+  }))
+
+/** The product and its prices in the words of schema.org. */
 function offerOf(product: ProductView, appUrl: string, image: string | undefined): object {
-  const { id, name, description, amount, currency, free, payWhatYouWant, payments, seller } = product
-  const price = decimalText(amount, currency)
+  const { id, name, description, free, payWhatYouWant, seller } = product
+  const url = `${appUrl}/pay/?product=${id}`
+  const all = offersIn(product)
+  const offers = all.map(({ currency, price, isLive }) => ({
+    '@type': 'Offer',
+    url: all.length > 1 ? `${url}&currency=${currency}` : url,
+    price,
+    priceCurrency: currency,
+    ...(payWhatYouWant && { priceSpecification: { '@type': 'PriceSpecification', minPrice: price, priceCurrency: currency } }), // oxfmt-ignore
+    availability: `https://schema.org/${free || isLive ? 'InStock' : 'OutOfStock'}`,
+    seller: { '@type': 'Organization', name: seller.name },
+  }))
   return {
     '@context': 'https://schema.org',
     '@type': 'Product',
@@ -47,14 +65,6 @@ function offerOf(product: ProductView, appUrl: string, image: string | undefined
     name,
     ...(description && { description }),
     ...(image && { image }),
-    offers: {
-      '@type': 'Offer',
-      url: `${appUrl}/pay/?product=${id}`,
-      price,
-      priceCurrency: currency,
-      ...(payWhatYouWant && { priceSpecification: { '@type': 'PriceSpecification', minPrice: price, priceCurrency: currency } }), // oxfmt-ignore
-      availability: `https://schema.org/${free || payments.live ? 'InStock' : 'OutOfStock'}`,
-      seller: { '@type': 'Organization', name: seller.name },
-    },
+    offers: offers.length > 1 ? offers : offers[0],
   }
 }

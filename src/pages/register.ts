@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { productView, productViews } from '../checkout/products.ts'
+import { inFirstPrice, productView, productViews } from '../checkout/products.ts'
 import type { Db } from '../kit/database.ts'
 import { countryFinder } from '../kit/country.ts'
 import type { Server } from '../kit/http.ts'
@@ -65,7 +65,10 @@ export async function registerPages(
     hasDemo: (await productViews({ ...views, db: startDb }, demoIds)).length > 0,
     demoProducts: () => productViews(views, demoIds),
     isOperator: operators.isOperator,
-    findProduct: (productId, locale, request) => productView(views, productId, { locale, seen: countryOf(request) }),
+    findProduct: async (productId, buyer, request) =>
+      inFirstPrice(await productView(views, productId, { ...buyer, seen: countryOf(request) })),
+    countryOf,
+    processors: [...processors.keys()],
     sitesOf: (productId) => sitesOfProduct(db, productId),
   })
   return { outboxUrl: outbox?.url }

@@ -8,6 +8,7 @@ import type { ProductView } from '../checkout/product-schema.ts'
 import { statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { BROTLI_QUALITY, pageShower } from './compressed.ts'
+import { type HomeOf, homeCurrency } from './home-currency.ts'
 import { readPage } from './html.ts'
 import { languageChooser, type LanguageOf } from './language.ts'
 import { page, showOnce } from './page.ts'
@@ -40,7 +41,14 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     mode: { demo: options.hasDemo, outbox: options.outbox },
   }
   const show = pageShower()
-  const parts = { options, pages, data, show, languageOf: languageChooser(options.appUrl) }
+  const parts = {
+    options,
+    pages,
+    data,
+    show,
+    languageOf: languageChooser(options.appUrl),
+    homeOf: homeCurrency(options.countryOf),
+  }
   // on all routes, because a person who follows one of our links must get a page from every route that refuses
   parent.addHook(
     'onSend',
@@ -67,6 +75,7 @@ interface PageParts {
   data: { baseUrl: string; mode: { demo: boolean; outbox: boolean } }
   show: ReturnType<typeof pageShower>
   languageOf: LanguageOf
+  homeOf: HomeOf
 }
 
 async function readPages(options: PagesOptions) {
@@ -143,7 +152,7 @@ function dataRoutes(server: Server, { options, pages, data, show }: PageParts): 
 }
 
 /** The pages for buyers, in their language. */
-function buyerRoutes(server: Server, { options, pages, data, show, languageOf }: PageParts): void {
+function buyerRoutes(server: Server, { options, pages, data, show, languageOf, homeOf }: PageParts): void {
   for (const [url, shown] of [
     ['/order/', pages.order],
     ['/charge/', pages.charge],
@@ -151,7 +160,7 @@ function buyerRoutes(server: Server, { options, pages, data, show, languageOf }:
     ['/library/', pages.library],
   ] as const) {
     const answer = async (reply: FastifyReply) =>
-      show(await shown.in(languageOf(reply.request, reply)), reply, { data })
+      show(await shown.in(languageOf(reply.request, reply)), reply, { data: { ...data, ...homeOf(reply.request) } })
     page(
       server,
       url,

@@ -64,6 +64,14 @@ test('a product for sale shows its price, its seller and the ways to pay, and no
     description: 'About books.',
     amount: 49_900,
     currency: 'INR',
+    prices: [
+      {
+        currency: 'INR',
+        amount: 49_900,
+        rails: ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'],
+        payments: { live: true, processor: 'sandbox' },
+      },
+    ],
     imageUrl: 'https://shop.test/cover.png',
     free: false,
     payWhatYouWant: false,
@@ -86,7 +94,7 @@ test('a price, fee, state or id sent by the buyer has no effect', async () => {
     amount: 1,
     amountMinor: 1,
     amount_minor: 1,
-    currency: 'JPY',
+    prices: [{ currency: 'USD', amount: 1 }],
     fee: 0,
     feeMinor: 0,
     status: 'paid',

@@ -13,7 +13,7 @@ export interface TaxTools {
   useState: typeof useState
   useEffect: typeof useEffect
   useRef: typeof useRef
-  getProduct: (id: string, discountCode: undefined, country: string) => Promise<ProductView>
+  getProduct: (id: string, asked: { country: string }) => Promise<ProductView>
   sentence: (trouble: unknown) => string
   say: typeof say
   words: Catalogue['pay']
@@ -55,7 +55,7 @@ function TaxPart({ product: { id, tax }, kept, onTax, readerRef }: TaxPartProps)
   page.useEffect(() => show(country), [country])
   function show(code: string): void {
     if (!code || shownRef.current === code) return
-    page.getProduct(id, undefined, code).then(
+    page.getProduct(id, { country: code }).then(
       ({ tax: found }) => {
         // the buyer may have chosen another one meanwhile
         if (place.current?.value !== code) return

@@ -13,6 +13,8 @@ export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
 /** The buyer's choices beside the product, and what the link of the seller's site adds. */
 export interface Wish {
+  /** Where the product has several prices. */
+  currency?: string
   chosenAmount?: number
   discountCode?: string
   consents?: Pick<NonNullable<ProductView['consents']>[number], 'textId' | 'locale'>[]
@@ -61,10 +63,10 @@ const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
 
-export const getProduct = (id: string, discountCode?: string, country?: string) =>
-  call<ProductView>(
-    `/api/products/${path(id)}/public?${new URLSearchParams({ ...(discountCode && { discountCode }), ...(country && { country }) })}`,
-  )
+export const getProduct = (
+  id: string,
+  asked?: { discountCode?: string; currency?: string; country?: string },
+) => call<ProductView>(`/api/products/${path(id)}/public?${new URLSearchParams(asked)}`)
 
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
   call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { attentionOf } from '../../src/shop/attention.ts'
+import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
+import { decimalsOf } from '../../src/kit/money.ts'
+import { CURRENCIES } from '../../src/kit/currencies.ts'
+import { saveFurtherPrices } from '../../src/products/prices.ts'
+import { inTransaction } from '../../src/kit/database.ts'
+import { startRazorpayShop, razorpaySettings } from '../support/razorpay-shop.ts'
+import { assertProblem, type TestShop } from '../support/shop.ts'
+import { startStripeShop } from '../support/stripe-shop.ts'
+import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
+
+/** A product with a price in dollars or rupees, and one in the other. */
+async function product(shop: TestShop, currency: 'USD' | 'INR'): Promise<string> {
+  const id = await shop.product({ currency, priceMinor: 1900 })
+  const further = { currency: currency === 'USD' ? 'INR' : 'USD', leastMinor: 49_900, suggestedMinor: null }
+  await inTransaction(shop.db, (tx) => saveFurtherPrices(tx, id, [further]))
+  return id
+}
+
+const view = async (shop: TestShop, id: string, query = '') => shop.call('GET', `/api/products/${id}/public${query}`)
+const order = (shop: TestShop, productId: string, currency?: string) =>
+  shop.call('POST', '/api/checkout', { productId, email: 'bob@example.com', currency })
+
+test('a price in a currency that no processor takes is not offered, and the seller is told', async (t: TestContext) => {
+  const { shop } = await startRazorpayShop(t)
+  const rupeesFirst = await product(shop, 'INR')
+  const seen = (await view(shop, rupeesFirst)).body
+  assert.deepEqual(
+    seen.prices.map(({ currency }: { currency: string }) => currency),
+    ['INR'],
+  )
+  assertProblem(await view(shop, rupeesFirst, '?currency=USD'), 422, 'currency_not_offered')
+  assertProblem(await order(shop, rupeesFirst, 'USD'), 422, 'currency_not_offered')
+  const made = await order(shop, rupeesFirst, 'INR')
+  assert.deepEqual([made.status, made.body.amount, made.body.processor], [201, 1900, 'razorpay'])
+  const told = await attentionOf(shop.db, shop.sellerId, (currency) => currency === 'INR')
+  assert.deepEqual(
+    told.map(({ what, productId }) => [what, productId]),
+    [['price_not_offered', rupeesFirst]],
+  )
+
+  // the default price stays what an order without a currency has, and buyers begin with the one that they can pay
+  const dollarsFirst = await product(shop, 'USD')
+  const other = (await view(shop, dollarsFirst)).body
+  assert.deepEqual([other.currency, other.payments.live, other.prices.length], ['USD', false, 1])
+  assert.deepEqual([other.prices[0].currency, other.prices[0].payments.live], ['INR', true])
+  for (const currency of ['USD', undefined]) {
+    const unpayable = await order(shop, dollarsFirst, currency)
+    assert.deepEqual([unpayable.status, unpayable.body.currency, unpayable.body.clientSecret], [201, 'USD', undefined])
+  }
+  const { body: page } = await shop.call('GET', `/pay/?product=${dollarsFirst}`)
+  assert.equal(JSON.parse(/id="till-data">(.*?)<\/script>/s.exec(page)![1]!).product.currency, 'INR')
+})
+
+test('rails and processor follow the currency of the order, and the page may show either form', async (t: TestContext) => {
+  const bank = await startRazorpayServer(ACCOUNT)
+  t.after(() => bank.close())
+  const { shop } = await startStripeShop(t, { env: { ...razorpaySettings(bank), PROCESSORS: 'stripe,razorpay' } })
+  const id = await product(shop, 'USD')
+  const { prices } = (await view(shop, id)).body
+  const processors = prices.map(({ currency, payments }: any) => `${currency} ${payments.processor}`)
+  assert.deepEqual(processors, ['USD stripe', 'INR razorpay'])
+  assert(prices[1].rails.includes('upi') && !prices[0].rails.includes('upi'))
+  assert.equal((await order(shop, id, 'INR')).body.processor, 'razorpay')
+  assert.equal((await order(shop, id)).body.processor, 'stripe')
+  const policy = async (productId: string) =>
+    (await shop.call('GET', `/pay/?product=${productId}`)).headers.get('content-security-policy')!
+  // an order in rupees is still paid after the seller has removed the price in rupees
+  for (const one of [id, await shop.product()]) {
+    const scripts = /script-src ([^;]*)/.exec(await policy(one))![1]!
+    assert.match(scripts, /js\.stripe\.com/)
+    assert.match(scripts, /checkout\.razorpay\.com/)
+  }
+})
+
+test('Razorpay gets rupees alone, and counts them as we do', () => {
+  const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [''], apiUrl: undefined } as never)
+  assert.deepEqual(
+    [...CURRENCIES].filter((currency) => razorpay.takes(currency)),
+    ['INR'],
+  )
+  // the exponent of INR in https://razorpay.com/docs/payments/international-payments/ is 2, looked up on 2026-11-25
+  assert.equal(decimalsOf('INR'), 2)
+})
