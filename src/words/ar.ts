@@ -33,6 +33,7 @@ export const ar: Catalogue = {
     notForSale: 'هذا المنتج غير معروض للبيع.',
     discountNotValid: 'هذا الرمز غير صالح هنا، أو لم يعد صالحًا.',
     amountTooSmall: 'هذا أقل من أدنى سعر لهذا المنتج.',
+    notSoldIn: 'لم يعد يُباع بهذه العملة. يُرجى اختيار عملة أخرى.',
     amountMissing: 'يُرجى إدخال مبلغ بعملة {currency}، مثل {example}.',
     amountTwoMeanings: 'هل المقصود {large} أم {small}؟ يُرجى كتابة أحدهما.',
     amountDecimals: 'لعملة {currency} عدد أقصى من المنازل العشرية هو {count}.',

@@ -35,6 +35,7 @@ export const de: Catalogue = {
     notForSale: 'Dieses Produkt wird nicht verkauft.',
     discountNotValid: 'Dieser Code gilt hier nicht oder nicht mehr.',
     amountTooSmall: 'Das ist weniger als der niedrigste Preis dieses Produkts.',
+    notSoldIn: 'In dieser Währung nicht mehr zu haben. Bitte wählen Sie eine andere.',
     amountMissing: 'Bitte geben Sie einen Betrag in {currency} ein, zum Beispiel {example}.',
     amountTwoMeanings: 'Ist {large} oder {small} gemeint? Bitte schreiben Sie eines von beiden.',
     amountDecimals: '{currency} hat höchstens {count} Nachkommastellen.',

@@ -36,6 +36,7 @@ export const en = {
     notForSale: 'This product is not for sale.',
     discountNotValid: 'This code is not valid here, or not any more.',
     amountTooSmall: 'This is less than the lowest price of this product.',
+    notSoldIn: 'It is no longer sold in this currency. Please choose another.',
     amountMissing: 'Please enter an amount in {currency}, as in {example}.',
     amountTwoMeanings: 'Is that {large} or {small}? Please write one of the two.',
     amountDecimals: '{currency} has {count} decimals at most.',

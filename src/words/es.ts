@@ -33,6 +33,7 @@ export const es: Catalogue = {
     notForSale: 'Este producto no está a la venta.',
     discountNotValid: 'Este código no vale aquí, o ya no vale.',
     amountTooSmall: 'Es menos que el precio más bajo de este producto.',
+    notSoldIn: 'Ya no se vende en esta moneda. Elige otra.',
     amountMissing: 'Introduce un importe en {currency}, por ejemplo {example}.',
     amountTwoMeanings: '¿Es {large} o {small}? Escribe uno de los dos.',
     amountDecimals: '{currency} tiene {count} decimales como máximo.',

@@ -34,6 +34,7 @@ export const fr: Catalogue = {
     notForSale: 'Ce produit n’est pas en vente.',
     discountNotValid: 'Ce code n’est pas valable ici, ou ne l’est plus.',
     amountTooSmall: 'C’est moins que le prix le plus bas de ce produit.',
+    notSoldIn: 'Plus en vente dans cette devise. Choisissez-en une autre.',
     amountMissing: 'Veuillez saisir un montant en {currency}, par exemple {example}.',
     amountTwoMeanings: 'Est-ce {large} ou {small} ? Veuillez écrire l’un des deux.',
     amountDecimals: '{currency} a au plus {count} décimales.',

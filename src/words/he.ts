@@ -33,6 +33,7 @@ export const he: Catalogue = {
     notForSale: 'המוצר הזה אינו למכירה.',
     discountNotValid: 'הקוד הזה אינו תקף כאן, או שאינו תקף עוד.',
     amountTooSmall: 'זה פחות מהמחיר הנמוך ביותר של המוצר.',
+    notSoldIn: 'כבר לא נמכר במטבע הזה. נא לבחור מטבע אחר.',
     amountMissing: 'נא להזין סכום ב-{currency}, למשל {example}.',
     amountTwoMeanings: 'הכוונה ל-{large} או ל-{small}? נא לכתוב אחד מהם.',
     amountDecimals: 'ל-{currency} יש לכל היותר {count} ספרות אחרי הנקודה.',

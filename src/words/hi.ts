@@ -33,6 +33,7 @@ export const hi: Catalogue = {
     notForSale: 'यह उत्पाद बिक्री पर नहीं है।',
     discountNotValid: 'यह कोड यहाँ मान्य नहीं है, या अब मान्य नहीं रहा।',
     amountTooSmall: 'यह इस उत्पाद की न्यूनतम कीमत से कम है।',
+    notSoldIn: 'इस मुद्रा में उपलब्ध नहीं है।',
     amountMissing: 'कृपया {currency} में राशि लिखें, जैसे {example}।',
     amountTwoMeanings: 'यह {large} है या {small}? कृपया दोनों में से एक लिखें।',
     amountDecimals: '{currency} में अधिकतम {count} दशमलव स्थान होते हैं।',

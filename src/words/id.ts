@@ -33,6 +33,7 @@ export const id: Catalogue = {
     notForSale: 'Produk ini tidak dijual.',
     discountNotValid: 'Kode ini tidak berlaku di sini, atau sudah tidak berlaku.',
     amountTooSmall: 'Ini kurang dari harga terendah produk ini.',
+    notSoldIn: 'Tidak lagi dijual dalam mata uang ini. Silakan pilih yang lain.',
     amountMissing: 'Silakan masukkan jumlah dalam {currency}, misalnya {example}.',
     amountTwoMeanings: 'Maksudnya {large} atau {small}? Silakan tulis salah satunya.',
     amountDecimals: '{currency} paling banyak memiliki {count} desimal.',

@@ -34,6 +34,7 @@ export const it: Catalogue = {
     notForSale: 'Questo prodotto non è in vendita.',
     discountNotValid: 'Questo codice non è valido qui, o non lo è più.',
     amountTooSmall: 'È meno del prezzo più basso di questo prodotto.',
+    notSoldIn: 'Non è più in vendita in questa valuta. Scegline un’altra.',
     amountMissing: 'Inserisci un importo in {currency}, per esempio {example}.',
     amountTwoMeanings: 'Intendi {large} o {small}? Scrivi uno dei due.',
     amountDecimals: '{currency} ha al massimo {count} decimali.',

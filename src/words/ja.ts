@@ -33,6 +33,7 @@ export const ja: Catalogue = {
     notForSale: 'この商品は販売されていません。',
     discountNotValid: 'このコードはここでは使えないか、期限が切れています。',
     amountTooSmall: 'この商品の最低価格を下回っています。',
+    notSoldIn: 'この通貨では販売を終了しました。別の通貨をお選びください。',
     amountMissing: '{currency} の金額を入力してください。例: {example}',
     amountTwoMeanings: '{large} と {small} のどちらですか?どちらかを入力してください。',
     amountDecimals: '{currency} の小数は {count} 桁までです。',

@@ -33,6 +33,7 @@ export const ko: Catalogue = {
     notForSale: '판매하지 않는 상품입니다.',
     discountNotValid: '이 코드는 여기에서 쓸 수 없거나 더 이상 쓸 수 없습니다.',
     amountTooSmall: '이 상품의 최저 가격보다 적습니다.',
+    notSoldIn: '더 이상 이 통화로 판매하지 않습니다. 다른 통화를 선택해 주세요.',
     amountMissing: '{currency} 금액을 입력해 주세요. 예: {example}',
     amountTwoMeanings: '{large}인가요, {small}인가요? 둘 중 하나로 입력해 주세요.',
     amountDecimals: '{currency}은(는) 소수점 아래 {count}자리까지입니다.',

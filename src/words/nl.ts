@@ -33,6 +33,7 @@ export const nl: Catalogue = {
     notForSale: 'Dit product is niet te koop.',
     discountNotValid: 'Deze code geldt hier niet, of niet meer.',
     amountTooSmall: 'Dit is minder dan de laagste prijs van dit product.',
+    notSoldIn: 'Niet meer te koop in deze valuta. Kies een andere.',
     amountMissing: 'Vul een bedrag in {currency} in, bijvoorbeeld {example}.',
     amountTwoMeanings: 'Is dat {large} of {small}? Schrijf een van de twee.',
     amountDecimals: '{currency} heeft hoogstens {count} decimalen.',

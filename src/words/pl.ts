@@ -33,6 +33,7 @@ export const pl: Catalogue = {
     notForSale: 'Ten produkt nie jest w sprzedaży.',
     discountNotValid: 'Ten kod tu nie działa albo już nie działa.',
     amountTooSmall: 'To mniej niż najniższa cena tego produktu.',
+    notSoldIn: 'Nie jest już w sprzedaży w tej walucie. Wybierz inną.',
     amountMissing: 'Podaj kwotę w {currency}, na przykład {example}.',
     amountTwoMeanings: 'Czy to {large}, czy {small}? Wpisz jedno z dwóch.',
     amountDecimals: 'Waluta {currency} ma najwyżej {count} miejsca po przecinku.',

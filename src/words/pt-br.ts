@@ -33,6 +33,7 @@ export const ptBR: Catalogue = {
     notForSale: 'Este produto não está à venda.',
     discountNotValid: 'Este código não vale aqui, ou não vale mais.',
     amountTooSmall: 'É menos que o menor preço deste produto.',
+    notSoldIn: 'Não é mais vendido nesta moeda. Escolha outra.',
     amountMissing: 'Informe um valor em {currency}, como {example}.',
     amountTwoMeanings: 'É {large} ou {small}? Escreva um dos dois.',
     amountDecimals: '{currency} tem no máximo {count} casas decimais.',

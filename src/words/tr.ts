@@ -33,6 +33,7 @@ export const tr: Catalogue = {
     notForSale: 'Bu ürün satışta değil.',
     discountNotValid: 'Bu kod burada geçerli değil ya da artık geçerli değil.',
     amountTooSmall: 'Bu, ürünün en düşük fiyatından az.',
+    notSoldIn: 'Artık bu para biriminde satılmıyor. Lütfen başka birini seçin.',
     amountMissing: 'Lütfen {currency} cinsinden bir tutar girin, örneğin {example}.',
     amountTwoMeanings: '{large} mi, {small} mi? Lütfen ikisinden birini yazın.',
     amountDecimals: '{currency} en çok {count} ondalık basamak alır.',

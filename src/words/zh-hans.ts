@@ -33,6 +33,7 @@ export const zhHans: Catalogue = {
     notForSale: '此商品不出售。',
     discountNotValid: '此代码在这里无效,或已失效。',
     amountTooSmall: '低于此商品的最低价格。',
+    notSoldIn: '不再以此货币出售。请选择其他货币。',
     amountMissing: '请输入 {currency} 金额,例如 {example}。',
     amountTwoMeanings: '是 {large} 还是 {small}?请写其中一个。',
     amountDecimals: '{currency} 最多有 {count} 位小数。',

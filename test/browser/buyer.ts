@@ -132,6 +132,7 @@ export interface Status {
   status: string
   rail: string | null
   amount: number
+  currency: string
   timeline: { what: string }[]
   downloads: { name: string; url: string; sha256: string }[]
 }

@@ -1,6 +1,7 @@
 import type { ProductView, Rail, Wish } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import type { PaymentForm } from './payment-form.ts'
+import { asShown, pricedIn } from './priced-in.ts'
 import { viewOf, type State } from './state.ts'
 import { totalOf } from './total.ts'
 
@@ -27,7 +28,8 @@ interface Steps {
  */
 export function buyer({ get, set }: Store<State>, product: ProductView, { create, isMade, pay }: Steps) {
   return async ({ email, wish, form, rail, isCurrent }: Purchase): Promise<boolean> => {
-    const seen = totalOf(product, get())
+    const shown = asShown(get())
+    const seen = totalOf(pricedIn(product, shown), shown)
     set({ repriced: undefined })
     if (!isMade(email, wish)) await create(email, wish)
     const { order, created } = get()

@@ -8,6 +8,7 @@ import { openCheckout } from './checkout.ts'
 import { Delivered } from './delivered.tsx'
 import { Ended } from './ended.tsx'
 import { PaymentStep } from './payment-step.tsx'
+import { asShown, pricedIn } from './priced-in.ts'
 import { viewOf, type View } from './state.ts'
 import { ownSite } from './site.ts'
 import type { StepProps } from './step-props.ts'
@@ -21,14 +22,16 @@ const words = wordsOf('pay')
 const shared = wordsOf('ui')
 
 /** Two columns: the product, and the step the buyer is at. */
-export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {
-  // The product of a page never changes.
+export function CheckoutPage({ product: given, returned }: { product: ProductView; returned?: string | undefined }) {
+  // The product of a page never changes, apart from its price.
   const [checkout] = useState(() => {
-    wear(product.seller)
-    return openCheckout(product, returned)
+    wear(given.seller)
+    return openCheckout(given, returned)
   })
-  const state = useStore(checkout)
-  const view = viewOf(state)
+  const all = useStore(checkout)
+  const state = asShown(all)
+  const product = pricedIn(given, state)
+  const view = viewOf(all)
   // One screen, before and after the order is made: the payment form must keep its place.
   const step = view === 'in_form' || view === 'contact' ? 'payment' : view
   const panel = useMovingFocus(step)
@@ -36,13 +39,13 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
   useEffect(() => {
     document.title = [
       view === 'delivered' && (state.order!.amount > 0 ? shared.paid : words.yours),
-      product.name,
-      product.seller.name,
+      given.name,
+      given.seller.name,
     ]
       .filter(Boolean)
       .join(' · ')
-    ownSite?.shown(view, state, product.seller.name)
-  }, [view, product, state])
+    ownSite?.shown(view, state, given.seller.name)
+  }, [view, given, state])
   return (
     <div class="counter" data-view={step}>
       <Summary product={product} order={state.order} total={totalOf(product, state)} />

@@ -7,7 +7,7 @@ import { makeOrders } from './order-making.ts'
 import { onOtherTab, readKept } from './saved-checkout.ts'
 import { payInForms } from './paying.ts'
 import type { Fault } from './payment-form.ts'
-import { isSettled, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
+import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   /** Makes the order, or finds the one already made for the same address and wish, and pays it by the form. */
@@ -16,6 +16,8 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   refuse: (fault: Fault) => void
   /** Shows what the order would cost; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
+  /** Shows another of the product's prices. */
+  choose: (currency: string) => void
   /** Shows the tax of the country that the buyer has chosen. */
   showTax: (tax: ProductView['tax']) => void
   check: () => Promise<void>
@@ -102,6 +104,8 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     buy: buyer(store, product, { create, isMade, pay: paying.pay }),
     refuse: ({ kind, message }) => set({ notice: kind, detail: message }),
     offer: (offer) => set({ offer }),
+    // What was offered and said was about the other price.
+    choose: (currency) => set({ currency, offer: undefined, repriced: undefined, ...NO_NOTICE }),
     showTax: (tax) => set({ tax }),
     check: following.check,
     renew: () => following.check().then(() => get().order?.downloads ?? []),

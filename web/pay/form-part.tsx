@@ -55,6 +55,7 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
         chosen={rail}
         onChoose={onRail}
         onForm={(form) => onForm({ ...form, fits: (created) => created.processor === 'sandbox' })}
+        key={total.currency}
       />
     )
   const { form: setup } = offer?.form ? offer : product.payments
@@ -85,7 +86,7 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
           checkout.watch(true)
           void checkout.check()
         }}
-        key={[processor, publishableKey, account, own?.clientSecret].join()}
+        key={[processor, publishableKey, account, own?.clientSecret, total.currency].join()}
       />
     </>
   )

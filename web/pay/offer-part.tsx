@@ -1,29 +1,11 @@
 /** @jsxRuntime classic */
 /** @jsx page.h */
-import type { ComponentChildren, ComponentType, h, InputHTMLAttributes } from 'preact'
-import type { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren, ComponentType, InputHTMLAttributes } from 'preact'
 import type { ProductView, Wish } from '../ui/api.ts'
-import type { Catalogue } from '../../src/words/catalogues.ts'
 import { readAmount } from '../ui/amounts.ts'
-import type { say, saying } from '../ui/language.ts'
+import { CurrencyChoice } from './currency-choice.tsx'
+import type { OfferTools } from './offer-tools.ts'
 import type { Offer } from './state.ts'
-
-/** What the page passes in: a script that is loaded later cannot import from the page. */
-export interface OfferTools {
-  h: typeof h
-  useState: typeof useState
-  useEffect: typeof useEffect
-  Icon: ComponentType<{ name: 'alert' }>
-  money: (amountMinor: number, currency: string) => string
-  percent: (percent: number) => string
-  decimalText: (amountMinor: number, currency: string) => string
-  decimalsOf: (currency: string) => number
-  getProduct: (id: string, discountCode: string) => Promise<ProductView>
-  sentence: (trouble: unknown) => string
-  say: typeof say
-  saying: typeof saying
-  words: Catalogue['ui'] & Catalogue['pay']
-}
 
 export interface OfferProps {
   product: ProductView
@@ -33,6 +15,7 @@ export interface OfferProps {
   onType: () => void
   /** Undefined while the typed price cannot be read. */
   onOffer: (offer: Offer | undefined) => void
+  onCurrency: (currency: string) => void
   /**
    * Holds the function that returns the buyer's wish when the form is sent: undefined where a field has a fault, which
    * then has the focus.
@@ -57,15 +40,21 @@ declare global {
   export import JSX = preact.JSX
 }
 
-/** The fields for a chosen price and a discount code. Few products need them, so the page loads them on demand. */
+/** The fields for another currency, a chosen price and a discount code. Few products need them, so the page loads them on demand. */
 export function offerPart(tools: OfferTools): ComponentType<OfferProps> {
   page = tools
   return OfferPart
 }
 
-function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
+function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
   const { amount: leastMinor, currency } = product
   const [typed, setTyped] = page.useState(() => firstPrice(product, wish))
+  const [typedIn, setTypedIn] = page.useState(currency)
+  // A number that was typed for one currency is no price in another.
+  if (typedIn !== currency) {
+    setTypedIn(currency)
+    setTyped(firstPrice(product, {}))
+  }
   const { faultAt, refuse, clearFault } = useFault()
   const { code, setCode, discount, form, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
 
@@ -81,7 +70,7 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
     if (applying) return
     const offer = { wish: wishWith(discount), listMinor, offMinor, ...(form && { form }) }
     onOffer(read.fault ? undefined : offer)
-  }, [read.fault, listMinor, offMinor, discount, applying])
+  }, [read.fault, listMinor, offMinor, discount, applying, currency])
   // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
@@ -100,6 +89,7 @@ function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
   }
   return (
     <div class="stack offer">
+      {product.prices[1] && <CurrencyChoice {...{ page, product, onType, onCurrency }} />}
       {product.payWhatYouWant && (
         <PriceField product={product} typed={typed} read={read} fault={faultAt('chosen')} onType={typing(setTyped)} />
       )}
@@ -134,42 +124,53 @@ function useFault() {
   return {
     faultAt: (at: FieldId) => (fault?.at === at ? fault.text : undefined),
     clearFault: () => setFault(undefined),
-    /** Shows the fault and moves the focus to its field. */
-    refuse(at: FieldId, text: string) {
+    /** Shows the fault and moves the focus to its field, unless the buyer is at another one. */
+    refuse(at: FieldId, text: string, movesFocus = true) {
       setFault({ at, text })
       // A field in a closed fold cannot take the focus.
       document.getElementById(at)?.closest('details')?.setAttribute('open', '')
-      document.getElementById(at)?.focus()
+      if (movesFocus) document.getElementById(at)?.focus()
     },
   }
 }
 
 /** The typed code, and the discount that the service gives for it. A code of the wish is applied at once. */
 function useDiscount(
-  { id }: ProductView,
+  { id, currency }: ProductView,
   { discountCode = '' }: Wish,
-  refuse: (at: FieldId, text: string) => void,
+  refuse: (at: FieldId, text: string, movesFocus?: boolean) => void,
   clearFault: () => void,
 ) {
   const [code, setCode] = page.useState(discountCode)
   const [{ discount, form }, setFound] = page.useState<Found>({})
   const [applying, setApplying] = page.useState(discountCode !== '')
-  async function apply(): Promise<void> {
+  const [foundIn, setFoundIn] = page.useState(currency)
+  const [shown] = page.useState({ currency })
+  // With another currency the code takes off another amount, or nothing.
+  if (foundIn !== currency) {
+    setFoundIn(currency)
+    setFound({})
+    setApplying(code.trim() !== '')
+  }
+  async function apply(movesFocus = true): Promise<void> {
     if (!code.trim()) return refuse('code', page.words.codeMissing)
     setApplying(true)
     clearFault()
     try {
-      const found = await page.getProduct(id, code.trim())
-      setFound({ discount: found.discount, form: found.payments.form })
+      const found = await page.getProduct(id, { discountCode: code.trim(), currency })
+      // The buyer may have switched to another currency meanwhile.
+      if (shown.currency === currency) setFound({ discount: found.discount, form: found.payments.form })
     } catch (trouble) {
-      refuse('code', page.sentence(trouble))
+      if (shown.currency === currency) refuse('code', page.sentence(trouble), movesFocus)
     } finally {
-      setApplying(false)
+      if (shown.currency === currency) setApplying(false)
     }
   }
   page.useEffect(() => {
-    if (code) void apply()
-  }, [])
+    const isFirst = shown.currency === currency
+    shown.currency = currency
+    if (code.trim()) void apply(isFirst)
+  }, [currency])
   const remove = () => {
     setFound({})
     setCode('')
@@ -177,8 +178,10 @@ function useDiscount(
   return { code, setCode, discount, form, remove, applying, apply }
 }
 
-function firstPrice({ amount, currency, suggestedAmount }: ProductView, { chosenAmount }: Wish): string {
-  const minor = chosenAmount ?? suggestedAmount ?? (amount || undefined)
+function firstPrice({ prices, currency }: ProductView, wish: Wish): string {
+  const chosenAmount = (wish.currency ?? currency) === currency ? wish.chosenAmount : undefined
+  const begin = prices.find((price) => price.currency === currency)?.amount
+  const minor = chosenAmount ?? (begin || undefined)
   return minor === undefined ? '' : page.decimalText(minor, currency)
 }
 

@@ -52,8 +52,8 @@ export function makeOrders(
         keep(productId, undefined)
         return location.replace(`/order/?order=${kept.orderId}`)
       }
-      // A refused address is not worth keeping. A key that belongs to another request cannot be used again.
-      if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
+      // A refused address or currency is not worth keeping. A key that belongs to another request cannot be used again.
+      if (/validation_|key_reused|not_offered/.test(code)) keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
       // The order may be closed because it was paid.
       if (code === 'payment_closed') void following.check()

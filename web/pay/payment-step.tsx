@@ -39,7 +39,14 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       {isLinked ? <Recipient email={kept?.email} /> : contact.part}
       {!isLinked && waits && <div class="blank short" />}
       {!isLinked && Part && (
-        <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
+        <Part
+          product={product}
+          wish={wish}
+          onType={press.takeBack}
+          onOffer={checkout.offer}
+          onCurrency={checkout.choose}
+          readerRef={readerRef}
+        />
       )}
       {!isLinked && !total.isFree && tax.part}
       {(failed || tax.failed) && <Notice tone="alarm" title={words.partMissing} role="alert" />}

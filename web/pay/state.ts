@@ -10,6 +10,8 @@ export interface State {
   created?: Created | undefined
   /** What the buyer has chosen so far, before there is an order. */
   offer?: Offer | undefined
+  /** Of the price that the buyer has switched to. Absent: that of the order, or the first. */
+  currency?: string
   /** The tax of the country that the buyer has chosen. Absent: that of the product as it came. */
   tax?: ProductView['tax']
   /** `in_form`: the buyer is paying in a processor's form, which must keep its place. */

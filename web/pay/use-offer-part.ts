@@ -16,9 +16,9 @@ export const wishInAddress = (): Wish => {
   return discountCode ? { discountCode } : {}
 }
 
-/** The fields for a chosen price and a code. The page loads them only for products that have any. */
-export function useOfferPart({ free, payWhatYouWant, takesCode }: ProductView) {
-  const needed = !free && Boolean(payWhatYouWant || takesCode || wishInAddress().discountCode)
+/** The fields for another currency, a chosen price and a code. The page loads them only for products that have any. */
+export function useOfferPart({ free, payWhatYouWant, takesCode, prices }: ProductView) {
+  const needed = !free && Boolean(prices[1] || payWhatYouWant || takesCode || wishInAddress().discountCode)
   const [Part, setPart] = useState(() => part)
   const [failed, setFailed] = useState(false)
   useEffect(() => {

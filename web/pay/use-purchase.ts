@@ -15,7 +15,9 @@ import { useWallets } from './use-wallets.ts'
 /** All that the buyer fills in, and what a press on the button does with it. */
 export function usePurchase({ product, checkout, state }: StepProps) {
   const { kept } = state
-  const [rail, setRail] = useState<Rail>(() => firstRail(product, state))
+  const [picked, setRail] = useState<Rail>(() => firstRail(product, state))
+  // Another currency can have other rails.
+  const rail = product.rails.includes(picked) ? picked : (product.rails[0] ?? picked)
   const press = usePress(checkout.letGo)
   const contact = useContact(state, press.takeBack)
   const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [])
@@ -32,7 +34,9 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     const place = totalOf(product, state).isFree ? {} : tax.read()
     if (!place) return undefined
     const asked = readerRef.current && (await readerRef.current())
-    return asked || !readerRef.current ? { wish: { ...consents.add(asked), ...place } } : undefined
+    // Where there are several prices, the order is in the currency that the page shows.
+    const priced = product.prices[1] && { currency: product.currency }
+    return asked || !readerRef.current ? { wish: { ...consents.add(asked), ...place, ...priced } } : undefined
   }
   async function pay(isCurrent: () => boolean): Promise<void> {
     if (!isLinked && (!contact.check() || !consents.check() || (await contact.hold(isCurrent)))) return

@@ -1,7 +1,9 @@
 import { formatMoney } from '../../src/kit/money.ts'
 import { LOCALE } from './language.ts'
+import { pageData } from './page-data.ts'
 
-export const money = (amountMinor: number, currency: string): string => formatMoney(amountMinor, currency, LOCALE)
+export const money = (amountMinor: number, currency: string): string =>
+  formatMoney(amountMinor, currency, LOCALE, pageData.home)
 
 /** 12 → "12%", "12 %" or "%12", as the language has it. */
 export const percent = (percent: number): string =>

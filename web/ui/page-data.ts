@@ -1,4 +1,5 @@
 import type { ProductView } from '../../src/checkout/product-schema.ts'
+import type { HomeCurrency } from '../../src/kit/money.ts'
 
 export interface Problem {
   status: number
@@ -14,6 +15,8 @@ export interface Problem {
 export interface PageData {
   baseUrl?: string
   mode?: { demo: boolean; outbox: boolean }
+  /** The buyer’s own currency, where other currencies have its sign too. */
+  home?: HomeCurrency
   product?: ProductView | { error: Problem }
   /** The origin of the seller's site that shows this page in a frame. */
   host?: string

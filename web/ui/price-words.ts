@@ -1,15 +1,18 @@
 import { money } from './format.ts'
 
-/** The price of a product in a few words. */
-export function priceWords({
-  amount,
-  currency,
-  payWhatYouWant,
-}: {
-  amount: number
-  currency: string
+interface Priced {
   payWhatYouWant: boolean
-}): string {
-  if (payWhatYouWant) return amount > 0 ? `From ${money(amount, currency)}` : 'Pay what you want'
-  return amount > 0 ? money(amount, currency) : 'Free'
+  prices: { currency: string; amount: number; minimum?: number }[]
+}
+
+/** More prices are a number, so that a list stays one line. */
+const MOST_SHOWN = 3
+
+/** The prices of a product in a few words. */
+export function priceWords({ payWhatYouWant, prices }: Priced): string {
+  const least = prices.map(({ currency, amount, minimum = amount }) => ({ currency, minor: minimum }))
+  if (least.every(({ minor }) => minor === 0)) return payWhatYouWant ? 'Pay what you want' : 'Free'
+  const more = least.length - MOST_SHOWN
+  const shown = least.slice(0, MOST_SHOWN).map(({ currency, minor }) => money(minor, currency))
+  return `${payWhatYouWant ? 'From ' : ''}${shown.join(' · ')}${more > 0 ? ` and ${more} more` : ''}`
 }

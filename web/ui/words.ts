@@ -28,6 +28,7 @@ const REFUSALS: Record<string, string> = {
   product_not_found: words.notForSale,
   discount_not_valid: words.discountNotValid,
   amount_too_small: words.amountTooSmall,
+  currency_not_offered: words.notSoldIn,
 }
 
 /** The trouble in words for a buyer: what happened, and what to do. */
