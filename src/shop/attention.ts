@@ -25,7 +25,10 @@ const WITHDRAWN_DAYS = 14
  */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
   const { rows: sold } = await sql<{ currency: string }>`
-    select distinct currency from products where seller_id = ${sellerId} and status = 'active'`.execute(db)
+    select currency from products where seller_id = ${sellerId} and status = 'active'
+    union
+    select pp.currency from products p join product_prices pp on pp.product_id = p.id
+    where p.seller_id = ${sellerId} and p.status = 'active'`.execute(db)
   const unpayable = sold.map(({ currency }) => currency).filter((currency) => !payable(currency))
   const { rows } = await sql<Matter>`
     select w.what, w.order_id as "orderId", w.product_id as "productId", w.name, w.email, w.at from (
@@ -68,7 +71,12 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
         order by p.updated_at desc limit ${MOST_SHOWN})
       union all
       (select 'tax_rate_missing', null, null, string_agg(m.country, ', ' order by m.country), null, f.updated_at
-        from tax_profiles f cross join lateral (${MISSING_RATES}) m where f.seller_id = ${sellerId} group by f.updated_at)) as w (what, order_id, product_id, name, email, at)
+        from tax_profiles f cross join lateral (${MISSING_RATES}) m where f.seller_id = ${sellerId} group by f.updated_at)
+      union all
+      (select 'price_not_offered', null, p.id, p.name, null, p.updated_at
+        from products p where p.seller_id = ${sellerId} and p.status = 'active' and exists (
+          select from product_prices pp where pp.product_id = p.id and pp.currency = any(${unpayable}))
+        order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
     order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what = 'disputed' then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
   return rows

@@ -219,6 +219,7 @@ export const ATTENTION = [
   'no_files',
   'no_payments',
   'tax_rate_missing',
+  'price_not_offered',
   'file_withdrawn',
 ] as const
 export const Attention = Type.Object({

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../../src/kit/errors.ts'
-import type { Discount } from '../../src/orders/discounts/routes.ts'
+import type { Discount } from '../../src/orders/discounts/schema.ts'
 import type { Product } from '../../src/products/schema.ts'
 import type { Order } from '../../src/orders/seller-view.ts'
 import type { Attention as Duties, Stats } from '../../src/shop/schema.ts'
@@ -23,6 +23,8 @@ export interface ProductInput {
   description: string
   amount: number
   currency: string
+  /** In place of the two above and the suggestion: all prices, the default one first. */
+  prices: Product['prices']
   status: Product['status']
   payWhatYouWant: boolean
   /** null removes it. */
@@ -95,7 +97,7 @@ export const getDiscounts = (query: { productId?: string; cursor?: string | unde
   get<List<Discount>>('discounts', query)
 export const createDiscount = async (
   input: Pick<Discount, 'code'> &
-    Partial<Pick<Discount, 'productId' | 'percentOff' | 'amountOff' | 'currency' | 'limit' | 'expiresAt'>>,
+    Partial<Pick<Discount, 'productId' | 'percentOff' | 'amounts' | 'limit' | 'expiresAt'>>,
 ) => (await request<Discount>('POST', 'discounts', input)).answer
 export const changeDiscount = async (id: string, change: Partial<Pick<Discount, 'active'>>) =>
   (await request<Discount>('PATCH', `discounts/${path(id)}`, change)).answer

@@ -7,6 +7,7 @@ import {
   discountFaults,
   discountInput,
   NO_DISCOUNT,
+  type Currencies,
   type DiscountFaults,
   type TypedDiscount,
 } from './typed-discount.ts'
@@ -17,19 +18,20 @@ interface DiscountFormProps {
   onCancel: () => void
 }
 
-export function DiscountForm({ product: { id, currency }, onCreated, onCancel }: DiscountFormProps) {
+export function DiscountForm({ product: { id, currency, prices }, onCreated, onCancel }: DiscountFormProps) {
+  const currencies: Currencies = [currency, ...prices.slice(1).map((price) => price.currency)]
   const [typed, setTyped] = useState(NO_DISCOUNT)
   const [faults, setFaults] = useState<DiscountFaults>({})
   const [tries, setTries] = useState(0)
   const action = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
-    const wrong = discountFaults(typed, currency)
+    const wrong = discountFaults(typed, currencies)
     setFaults(wrong)
     setTries(tries + 1)
     if (Object.keys(wrong).length > 0) return
     void action.run(async () => {
-      onCreated(await createDiscount({ ...discountInput(typed, currency), productId: id }))
+      onCreated(await createDiscount({ ...discountInput(typed, currencies), productId: id }))
       return ''
     })
   }
@@ -37,7 +39,7 @@ export function DiscountForm({ product: { id, currency }, onCreated, onCancel }:
     <form class="panel stack" noValidate onSubmit={submit} aria-label="New discount code">
       <DiscountFields
         typed={typed}
-        currency={currency}
+        currencies={currencies}
         faults={faults}
         tries={tries}
         onType={(change) => setTyped((before) => ({ ...before, ...change }))}
@@ -58,15 +60,16 @@ export function DiscountForm({ product: { id, currency }, onCreated, onCancel }:
 
 interface DiscountFieldsProps {
   typed: TypedDiscount
-  currency: string
+  currencies: Currencies
   faults: DiscountFaults
   tries: number
   onType: (change: Partial<TypedDiscount>) => void
 }
 
-function DiscountFields({ typed, currency, faults, tries, onType }: DiscountFieldsProps) {
+function DiscountFields({ typed, currencies, faults, tries, onType }: DiscountFieldsProps) {
+  const [currency, ...further] = currencies
   /** What the fields have in common. */
-  const field = (name: Exclude<keyof TypedDiscount, 'kind'>) => ({
+  const field = (name: Exclude<keyof TypedDiscount, 'kind' | 'offIn'>) => ({
     id: `discount-${name}`,
     value: typed[name],
     onValue: (text: string) => onType({ [name]: text }),
@@ -96,6 +99,20 @@ function DiscountFields({ typed, currency, faults, tries, onType }: DiscountFiel
           </select>
         </div>
       </div>
+      {typed.kind === 'amount' &&
+        further.map((one) => (
+          <TextField
+            key={one}
+            id={`discount-off-${one}`}
+            label={`Off in ${one}`}
+            hint="Empty: the code does not apply to this price."
+            value={typed.offIn[one] ?? ''}
+            onValue={(text) => onType({ offIn: { ...typed.offIn, [one]: text } })}
+            fault={faults[`off-${one}`]}
+            tries={tries}
+            input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 16 }}
+          />
+        ))}
       <div class="halves">
         <TextField
           {...field('limit')}

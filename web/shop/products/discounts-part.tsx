@@ -159,8 +159,10 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
   )
 }
 
-function wordsOf({ percentOff, amountOff, currency, uses, limit, expiresAt, productId }: Discount): string {
-  const off = percentOff ? `${percentOff}% off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
+function wordsOf({ percentOff, amounts = [], uses, limit, expiresAt, productId }: Discount): string {
+  const off = percentOff
+    ? `${percentOff}% off`
+    : `${amounts.map((one) => money(one.amount, one.currency)).join(' or ')} off`
   return [
     off,
     limit

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Product } from '../api.ts'
-import { amountOf, changesOf, draftOf, faultsOf, inputOf, newDraft, rebase, type Draft } from './draft.ts'
+import { en } from '../../../src/words/en.ts'
+import type { Draft } from './draft.ts'
+
+// The page has its texts in the document, and reads them when it loads.
+Object.assign(globalThis, {
+  document: { getElementById: () => ({ textContent: JSON.stringify(en) }), documentElement: { lang: 'en' } },
+})
+const { amountOf, changesOf, draftOf, faultsOf, inputOf, newDraft, newInputOf, pricesOf, rebase } =
+  await import('./draft.ts')
 
 const draft = (change: Partial<Draft> = {}): Draft => ({ ...newDraft(), name: 'Guide', price: '19', ...change })
 
@@ -37,7 +45,9 @@ test('a product becomes a form and the same product again', () => {
     [0, 'USD', {}],
     [0, 'INR', { payWhatYouWant: true, suggestedAmount: 10_000 }],
   ] as const) {
-    const product = { name: 'Guide', description: '', amount, currency, statementSuffix: 'GUIDE', ...more } as Product
+    const price = 'suggestedAmount' in more ? { amount: more.suggestedAmount, minimum: amount } : { amount }
+    const prices = [{ currency, ...price }]
+    const product = { name: 'Guide', description: '', amount, currency, prices, statementSuffix: 'GUIDE', ...more } as Product // oxfmt-ignore
     const made = inputOf(draftOf(product))
     assert.deepEqual([made.amount, made.payWhatYouWant], [amount, 'payWhatYouWant' in more])
     assert.deepEqual(faultsOf(draftOf(product)), {})
@@ -53,4 +63,48 @@ test('only changed fields are sent, and on a newer version they stay beside anot
   assert.deepEqual([beside.draft.name, beside.draft.price, beside.both], ['Field guide', '25', []])
   const same = rebase(mine, base, { ...base, name: 'Another guide' })
   assert.deepEqual([same.draft.name, same.both], ['Field guide', ['name']])
+})
+
+test('further prices are read in their own currencies, and all are sent together when one has changed', () => {
+  const rupees = { currency: 'INR', price: '499', suggested: '' }
+  const yen = { currency: 'JPY', price: '2500', suggested: '' }
+  const base = draft({ price: '19.00', currency: 'USD', further: [rupees] })
+  const all = [
+    { currency: 'USD', amount: 1900 },
+    { currency: 'INR', amount: 49_900 },
+  ]
+  assert.deepEqual(pricesOf(base), all)
+  assert.deepEqual(newInputOf(base).prices, all)
+  assert.equal(newInputOf(base).amount, undefined)
+  assert.deepEqual([newInputOf(draft()).amount, newInputOf(draft()).prices], [1900, undefined])
+  assert.deepEqual(changesOf({ ...base, name: 'Other' }, base), { name: 'Other' })
+  assert.deepEqual(changesOf({ ...base, further: [{ ...rupees, price: '₹499.00' }] }, base), {})
+  const more = changesOf({ ...base, further: [rupees, yen] }, base)
+  assert.deepEqual(more, { prices: [...all, { currency: 'JPY', amount: 2500 }] })
+  assert.deepEqual(changesOf({ ...base, further: [] }, base), { prices: all.slice(0, 1) })
+  // the default price changes together with the others, and a free product has one price
+  assert.deepEqual(changesOf({ ...base, price: '20' }, base).prices![0], { currency: 'USD', amount: 2000 })
+  assert.deepEqual(changesOf({ ...base, pricing: 'free' }, base), {
+    prices: [{ currency: 'USD', amount: 0 }],
+  })
+  const product = { name: 'Guide', description: '', amount: 1900, currency: 'USD', prices: all, statementSuffix: 'G' }
+  assert.deepEqual(pricesOf(draftOf(product as Product)), all)
+})
+
+test('a further price that cannot be read is marked at its place', () => {
+  const faults = (one: object, more: Partial<Draft> = {}) =>
+    faultsOf(draft({ ...more, further: [{ currency: 'JPY', price: '1', suggested: '', ...one }] })).further0
+  assert.equal(faults({}), undefined)
+  assert.match(faults({ price: '19.00' })!, /no decimals/)
+  assert.match(faults({ price: '' })!, /enter a price/)
+  assert.match(faults({ price: '0' })!, /Remove/)
+  assert.match(faults({ currency: 'USD' })!, /already/)
+  assert.equal(faults({ price: '' }, { pricing: 'chosen' }), undefined)
+  assert.match(faults({ price: '500', suggested: '400' }, { pricing: 'chosen' })!, /no less/)
+  assert.equal(faults({ price: 'x' }, { pricing: 'free' }), undefined)
+  const chosen = draft({ pricing: 'chosen', price: '5', suggested: '9', further: [{ currency: 'JPY', price: '', suggested: '700' }] }) // oxfmt-ignore
+  assert.deepEqual(pricesOf(chosen), [
+    { currency: 'USD', amount: 900, minimum: 500 },
+    { currency: 'JPY', amount: 700, minimum: 0 },
+  ])
 })

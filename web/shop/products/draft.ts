@@ -16,11 +16,24 @@ export interface Draft {
   price: string
   suggested: string
   currency: string
+  /** The prices in further currencies. */
+  further: FurtherPrice[]
   statementSuffix: string
 }
 
+/** A further price as it was typed. */
+export interface FurtherPrice {
+  currency: string
+  price: string
+  suggested: string
+}
+
 export type Field = keyof Draft
-export type Faults = Partial<Record<Field, string>>
+/** A fault of a further price is at its place, from 0 on. */
+export type Faults = Partial<Record<Field | `further${number}`, string>>
+
+/** The service takes this many prices, with the default one. */
+export const MOST_PRICES = 12
 
 const PLACE = 'till:shop-currency'
 export const LONGEST_NAME = 200
@@ -35,13 +48,14 @@ export const newDraft = (): Draft => ({
   price: '',
   suggested: '',
   currency: read<string>(PLACE) ?? 'USD',
+  further: [],
   statementSuffix: '',
 })
 
 export const rememberCurrency = (currency: string): void => write(PLACE, currency)
 
 export function draftOf(product: Product): Draft {
-  const { name, description, amount, currency, payWhatYouWant, suggestedAmount, statementSuffix } = product
+  const { name, description, amount, currency, payWhatYouWant, suggestedAmount, statementSuffix, prices } = product
   const isFree = amount === 0 && !payWhatYouWant
   return {
     name,
@@ -50,6 +64,11 @@ export function draftOf(product: Product): Draft {
     price: isFree ? '' : decimalText(amount, currency),
     suggested: suggestedAmount === undefined ? '' : decimalText(suggestedAmount, currency),
     currency,
+    further: prices.slice(1).map((one) => ({
+      currency: one.currency,
+      price: decimalText(one.minimum ?? one.amount, one.currency),
+      suggested: one.minimum === undefined ? '' : decimalText(one.amount, one.currency),
+    })),
     statementSuffix,
   }
 }
@@ -77,16 +96,51 @@ export function faultsOf(draft: Draft): Faults {
     if (suggested === undefined) faults.suggested = amountFaultIn(draft.suggested, draft.currency)
     else if (suggested < Math.max(amount ?? 0, 1)) faults.suggested = 'Please suggest no less than the least price.'
   }
+  for (const [at, one] of furtherOf(draft).entries()) {
+    const isTwice = [draft, ...draft.further.slice(0, at)].some(({ currency }) => currency === one.currency)
+    const fault = isTwice ? `There is a price in ${one.currency} already.` : furtherFault(draft, one)
+    if (fault) faults[`further${at}`] = fault
+  }
   const suffix = suffixOf(draft)
   if (suffix && !SUFFIX.test(suffix))
     faults.statementSuffix = 'Banks print letters without accents, digits, “.” and “-”.'
   return faults
 }
 
+/** A free product has no prices, and what was typed for them is not sent. */
+const furtherOf = ({ pricing, further }: Draft): FurtherPrice[] => (pricing === 'free' ? [] : further)
+
+function furtherFault({ pricing }: Draft, { currency, price, suggested }: FurtherPrice): string | undefined {
+  const isChosen = pricing === 'chosen'
+  const least = isChosen && price.trim() === '' ? 0 : amountIn(price, currency)
+  if (least === undefined) return price.trim() ? amountFaultIn(price, currency) : 'Please enter a price.'
+  if (!isChosen) return least === 0 ? 'A price of nothing? Remove this currency, or choose “Free” above.' : undefined
+  if (!suggested.trim()) return undefined
+  const begin = amountIn(suggested, currency)
+  if (begin === undefined) return amountFaultIn(suggested, currency)
+  return begin < Math.max(least, 1) ? 'Please suggest no less than the least price.' : undefined
+}
+
+type Price = NonNullable<ProductInput['prices']>[number]
+
+function priceIn(pricing: Pricing, { currency, price, suggested }: FurtherPrice): Price {
+  const least = amountIn(price, currency) ?? 0
+  const begin = pricing === 'chosen' && suggested.trim() ? (amountIn(suggested, currency) ?? least) : least
+  return { currency, amount: begin, ...(begin > least && { minimum: least }) }
+}
+
+/** All prices, the default one first. */
+export const pricesOf = (draft: Draft): Price[] =>
+  draft.pricing === 'free'
+    ? [{ currency: draft.currency, amount: 0 }]
+    : [draft, ...draft.further].map((one) => priceIn(draft.pricing, one))
+
 const suffixOf = ({ statementSuffix }: Draft): string => statementSuffix.trim().toUpperCase()
 
 /** The members of the API for a draft. */
-export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementSuffix'> & Partial<ProductInput> => ({
+export const inputOf = (
+  draft: Draft,
+): Omit<ProductInput, 'status' | 'statementSuffix' | 'prices'> & Partial<ProductInput> => ({
   name: draft.name.trim(),
   description: draft.description.trim(),
   amount: amountOf(draft) ?? 0,
@@ -97,13 +151,31 @@ export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementS
   ...(suffixOf(draft) && { statementSuffix: suffixOf(draft) }),
 })
 
-/** Only the changed members, so that another person's changes to other fields stay. */
+/** The members that are sent for all prices in place of those for the default one. */
+const ONE_PRICE = ['amount', 'currency', 'suggestedAmount'] as const
+
+/** The members of a new product. */
+export function newInputOf(draft: Draft): Partial<ProductInput> {
+  const { amount, currency, suggestedAmount, ...rest } = inputOf(draft)
+  return {
+    ...rest,
+    ...(furtherOf(draft).length > 0 ? { prices: pricesOf(draft) } : { amount, currency, suggestedAmount }),
+  }
+}
+
+/** Only the changed members, so that another person's changes to other fields stay. The prices go together, where there are several. */
 export function changesOf(draft: Draft, base: Draft): Partial<ProductInput> {
   const [now, before] = [inputOf(draft), inputOf(base)]
-  return Object.fromEntries(
+  const changed = Object.fromEntries(
     Object.entries(now).filter(([name, value]) => value !== before[name as keyof typeof before]),
   ) as Partial<ProductInput>
+  if (furtherOf(draft).length + furtherOf(base).length === 0) return changed
+  for (const name of ONE_PRICE) delete changed[name]
+  const prices = pricesOf(draft)
+  return isSame(prices, pricesOf(base)) ? changed : { ...changed, prices }
 }
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 export const FIELDS = [
   'name',
@@ -112,17 +184,18 @@ export const FIELDS = [
   'price',
   'suggested',
   'currency',
+  'further',
   'statementSuffix',
 ] as const satisfies Field[]
 
-export const differs = (a: Draft, b: Draft): boolean => FIELDS.some((field) => a[field] !== b[field])
+export const differs = (a: Draft, b: Draft): boolean => FIELDS.some((field) => !isSame(a[field], b[field]))
 
 /** Moves the typed changes from `base` to a newer version. Also returns the fields that both have changed. */
 export function rebase(draft: Draft, base: Draft, newer: Draft): { draft: Draft; both: Field[] } {
-  const mine = FIELDS.filter((field) => draft[field] !== base[field])
+  const mine = FIELDS.filter((field) => !isSame(draft[field], base[field]))
   return {
     draft: { ...newer, ...Object.fromEntries(mine.map((field) => [field, draft[field]])) },
-    both: mine.filter((field) => newer[field] !== base[field] && newer[field] !== draft[field]),
+    both: mine.filter((field) => !isSame(newer[field], base[field]) && !isSame(newer[field], draft[field])),
   }
 }
 
@@ -135,8 +208,12 @@ export interface SavedDraft {
 
 const placeOf = (sellerId: string, productId: string) => `${DRAFTS}${sellerId}:${productId}`
 
-export const savedDraft = (sellerId: string, productId: string): SavedDraft | undefined =>
-  readTab<SavedDraft>(placeOf(sellerId, productId))
+export function savedDraft(sellerId: string, productId: string): SavedDraft | undefined {
+  const saved = readTab<SavedDraft>(placeOf(sellerId, productId))
+  // A tab of an earlier version knew only one price.
+  const whole = (draft: Draft): Draft => ({ ...draft, further: draft.further ?? [] })
+  return saved && { ...saved, draft: whole(saved.draft), base: whole(saved.base) }
+}
 
 export const saveDraft = (sellerId: string, productId: string, saved: SavedDraft | undefined): void =>
   writeTab(placeOf(sellerId, productId), saved)

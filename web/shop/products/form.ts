@@ -7,8 +7,8 @@ import {
   differs,
   draftOf,
   faultsOf,
-  inputOf,
   newDraft,
+  newInputOf,
   rebase,
   rememberCurrency,
   savedDraft,
@@ -57,7 +57,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     try {
       const saved = product
         ? await changeProduct(id, { ...changesOf(draft, base), ...(status && { status }) }, version)
-        : await createProduct({ ...inputOf(draft), status: status ?? 'draft' })
+        : await createProduct({ ...newInputOf(draft), status: status ?? 'draft' })
       rememberCurrency(saved.product.currency)
       if (!product) saveDraft(seller.id, NEW, undefined)
       // Text that was typed during the request stays, on top of the saved version.
@@ -82,7 +82,9 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     change: (to: Partial<Draft>) =>
       set({
         draft: { ...latest().draft, ...to },
-        faults: Object.fromEntries(Object.entries(latest().faults).filter(([field]) => !(field in to))),
+        faults: Object.fromEntries(
+          Object.entries(latest().faults).filter(([field]) => !(field.replace(/\d+$/, '') in to)),
+        ),
       }),
     discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
     /** Shows the newest version. The typed changes stay if `keepMine` is true. */
@@ -171,12 +173,16 @@ const FIELD_OF: Record<string, Field> = {
   amount: 'price',
   suggestedAmount: 'suggested',
   currency: 'price',
+  prices: 'price',
+  minimum: 'price',
   statementSuffix: 'statementSuffix',
 }
 
 const faultsIn = ({ fields }: ApiError): Faults =>
   Object.fromEntries(
     fields.flatMap(({ path, message }) => {
+      const [, place] = /^prices\.(\d+)/.exec(path) ?? []
+      if (place !== undefined && place !== '0') return [[`further${Number(place) - 1}`, message]]
       const field = FIELD_OF[path.replace(/^.*[./]/, '')]
       return field ? [[field, message]] : []
     }),

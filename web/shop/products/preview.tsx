@@ -52,6 +52,7 @@ function viewOf(seller: Seller, draft: Draft, product: PreviewProps['product']) 
     ...(product?.imageUrl && { imageUrl: product.imageUrl }),
     ...(product?.images && { images: product.images }),
     seller: { name: seller.name },
+    prices: [],
     rails: [],
     payments: { live: true },
   }

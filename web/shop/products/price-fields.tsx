@@ -1,12 +1,9 @@
-import { CURRENCIES } from '../../../src/kit/currencies.ts'
 import { feeOf } from '../../../src/kit/money.ts'
 import { money } from '../../ui/format.ts'
 import { TextField } from '../../ui/text-field.tsx'
-import { amountOf, type Draft, type Faults, type Pricing, suggestedOf } from './draft.ts'
-
-/** The most common currencies come first. */
-const COMMON = ['USD', 'EUR', 'GBP', 'INR', 'JPY', 'AUD', 'CAD']
-const OTHERS = [...CURRENCIES].filter((code) => !COMMON.includes(code))
+import { CurrencySelect } from './currency-select.tsx'
+import { amountOf, MOST_PRICES, type Draft, type Faults, type Pricing, suggestedOf } from './draft.ts'
+import { FurtherPrices, withPrice } from './further-prices.tsx'
 
 const PRICINGS: [Pricing, string][] = [
   ['fixed', 'One price'],
@@ -58,7 +55,12 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
               ...(pricing === 'chosen' && { placeholder: '0' }),
             }}
           />
-          <CurrencyField value={currency} onValue={(chosen) => onChange({ currency: chosen })} />
+          <CurrencySelect
+            id="currency"
+            label="Currency"
+            value={currency}
+            onValue={(chosen) => onChange({ currency: chosen })}
+          />
         </div>
       )}
       {pricing === 'chosen' && (
@@ -73,34 +75,16 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
           input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 20 }}
         />
       )}
-      <Outcome draft={draft} />
+      <Outcome draft={draft} onChange={onChange} />
+      {pricing !== 'free' && <FurtherPrices {...{ draft, faults, tries, onChange }} />}
     </>
   )
 }
 
-function CurrencyField({ value, onValue }: { value: string; onValue: (currency: string) => void }) {
-  return (
-    <div class="field">
-      <label for="currency">Currency</label>
-      <select id="currency" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-        <optgroup label="Common">
-          {(COMMON.includes(value) ? COMMON : [value, ...COMMON]).map((code) => (
-            <option key={code}>{code}</option>
-          ))}
-        </optgroup>
-        <optgroup label="All">
-          {OTHERS.filter((code) => code !== value).map((code) => (
-            <option key={code}>{code}</option>
-          ))}
-        </optgroup>
-      </select>
-    </div>
-  )
-}
-
 /** The seller's earnings from one sale, and the rails that the currency excludes. */
-function Outcome({ draft }: { draft: Draft }) {
-  const { pricing, currency } = draft
+function Outcome({ draft, onChange }: Pick<PriceFieldsProps, 'draft' | 'onChange'>) {
+  const { pricing, currency, further } = draft
+  const hasRupees = [currency, ...further.map((one) => one.currency)].includes('INR')
   const shown = suggestedOf(draft) || amountOf(draft)
   return (
     <div class="small soft outcome">
@@ -111,8 +95,13 @@ function Outcome({ draft }: { draft: Draft }) {
             ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2%.`
             : 'The fee is 2% of what a buyer pays.'}
       </output>
-      {pricing !== 'free' && currency !== 'INR' && (
-        <p>UPI needs an INR price. Many buyers in India have no other way to pay: for them, price it in INR.</p>
+      {pricing !== 'free' && !hasRupees && further.length < MOST_PRICES - 1 && (
+        <p>
+          UPI needs a price in INR, and many buyers in India have no other way to pay.{' '}
+          <button type="button" class="link" onClick={() => onChange(withPrice(draft, 'INR'))}>
+            Add a price in INR
+          </button>
+        </p>
       )}
     </div>
   )

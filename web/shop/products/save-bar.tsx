@@ -15,6 +15,7 @@ const FIELD_NAMES: Record<Field, string> = {
   price: 'Price',
   suggested: 'Suggestion',
   currency: 'Currency',
+  further: 'Prices in other currencies',
   statementSuffix: 'Statement descriptor',
 }
 const PRICING_NAMES: Record<Draft['pricing'], string> = {
@@ -129,5 +130,6 @@ function wordsOf(field: Field, draft: Draft): string {
   if (field === 'pricing') return PRICING_NAMES[draft.pricing]
   const amount = amountOf(draft)
   if (field === 'price' && amount !== undefined) return money(amount, draft.currency)
+  if (field === 'further') return draft.further.map((one) => `${one.currency} ${one.price}`).join(', ') || 'nothing'
   return draft[field] || 'nothing'
 }

@@ -35,6 +35,7 @@ export function SharePart({ product }: { product: Product }) {
           </div>
         </div>
       </div>
+      {product.prices.length > 1 && <LinksByCurrency product={product} />}
       <div class="stack">
         <h3>As a button on your own site</h3>
         <code class="panel snippet">{snippetOf(product)}</code>
@@ -47,6 +48,21 @@ export function SharePart({ product }: { product: Product }) {
     </Part>
   )
 }
+
+/** A link can begin with one of the prices, whatever the buyer's country. */
+const LinksByCurrency = ({ product: { payUrl, prices } }: { product: Product }) => (
+  <div class="stack">
+    <h3>With a price to begin with</h3>
+    <p class="soft small">Without a currency, the link begins with the price of the buyer’s country.</p>
+    <div class="row">
+      {prices.map(({ currency }) => (
+        <CopyButton key={currency} text={`${payUrl}&currency=${currency}`} name={`the link in ${currency}`}>
+          {currency}
+        </CopyButton>
+      ))}
+    </div>
+  </div>
+)
 
 /** Few sellers need the code, so the page loads its drawing on demand. */
 export function QrCode({ text, name }: { text: string; name: string }) {

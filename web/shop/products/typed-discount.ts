@@ -7,17 +7,25 @@ export interface TypedDiscount {
   code: string
   kind: 'percent' | 'amount'
   off: string
+  /** What comes off in further currencies, by their codes. Empty: the code does not apply there. */
+  offIn: Record<string, string>
   limit: string
   /** The last day, or empty. */
   until: string
 }
 
-export type DiscountFaults = Partial<Record<keyof TypedDiscount, string>>
+/** The currencies of a product's prices, the default one first. */
+export type Currencies = readonly [string, ...string[]]
 
-export const NO_DISCOUNT: TypedDiscount = { code: '', kind: 'percent', off: '', limit: '', until: '' }
+export type DiscountFaults = Partial<Record<keyof TypedDiscount | `off-${string}`, string>>
+
+export const NO_DISCOUNT: TypedDiscount = { code: '', kind: 'percent', off: '', offIn: {}, limit: '', until: '' }
 
 /** The faults that prevent making the code, by field. */
-export function discountFaults({ code, kind, off, limit, until }: TypedDiscount, currency: string): DiscountFaults {
+export function discountFaults(
+  { code, kind, off, offIn, limit, until }: TypedDiscount,
+  [currency, ...further]: Currencies,
+): DiscountFaults {
   const faults: DiscountFaults = {}
   if (!CODE.test(code.trim())) faults.code = 'Please use 3 to 40 letters, digits and “-”.'
   const percent = percentIn(off)
@@ -25,6 +33,11 @@ export function discountFaults({ code, kind, off, limit, until }: TypedDiscount,
     faults.off = 'Please enter a whole number from 1 to 100.'
   if (kind === 'amount' && !amountIn(off, currency))
     faults.off = amountFaultIn(off, currency) ?? `Please enter an amount in ${currency}.`
+  for (const one of kind === 'amount' ? further : []) {
+    const typed = offIn[one] ?? ''
+    if (typed.trim() && !amountIn(typed, one))
+      faults[`off-${one}`] = amountFaultIn(typed, one) ?? `Please enter an amount in ${one}, or nothing.`
+  }
   if (limit.trim() && !(/^\d{1,9}$/.test(limit.trim()) && Number(limit) > 0))
     faults.limit = 'Please enter a number, or nothing.'
   if (until && Date.parse(endOf(until)) < Date.now()) faults.until = 'This day is over.'
@@ -32,9 +45,22 @@ export function discountFaults({ code, kind, off, limit, until }: TypedDiscount,
 }
 
 /** The members of the API for a form without faults. */
-export const discountInput = ({ code, kind, off, limit, until }: TypedDiscount, currency: string) => ({
+export const discountInput = (
+  { code, kind, off, offIn, limit, until }: TypedDiscount,
+  [currency, ...further]: Currencies,
+) => ({
   code: code.trim(),
-  ...(kind === 'percent' ? { percentOff: percentIn(off) } : { amountOff: amountIn(off, currency)!, currency }),
+  ...(kind === 'percent'
+    ? { percentOff: percentIn(off) }
+    : {
+        amounts: [
+          { currency, amount: amountIn(off, currency)! },
+          ...further.flatMap((one) => {
+            const amount = amountIn(offIn[one] ?? '', one)
+            return amount ? [{ currency: one, amount }] : []
+          }),
+        ],
+      }),
   ...(limit.trim() && { limit: Number(limit) }),
   ...(until && { expiresAt: endOf(until) }),
 })
