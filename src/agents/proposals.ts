@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { OrderDetail } from '../shop/schema.ts'
+import { isCurrency } from '../kit/country-currency.ts'
 import { Refusal } from '../kit/errors.ts'
 import { formatMoney } from '../kit/money.ts'
-import type { Product } from '../products/schema.ts'
+import type { Price, Product } from '../products/schema.ts'
 import type { Arguments, Inner } from './inside.ts'
 
 /** One line of what a confirmation does. */
@@ -59,6 +61,7 @@ const PRODUCT_LABELS: Record<string, string> = {
   description: 'Description',
   amount: 'Price',
   currency: 'Currency',
+  prices: 'Prices',
   status: 'Status',
   payWhatYouWant: 'The buyer chooses the price',
   suggestedAmount: 'Suggested price',
@@ -71,10 +74,10 @@ export const proposeProductChange: Proposal = {
     const product = body as Product
     const now = product as unknown as Arguments
     const currency = typeof change['currency'] === 'string' ? change['currency'] : product.currency
-    const changed = Object.entries(change).filter(([name, value]) => value !== (now[name] ?? null))
+    const changed = Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(value, now[name] ?? null))
     if (changed.length === 0) throw new Refusal('validation_failed', 'The product is like this already.')
     const shownAs = (name: string, value: unknown, of: string): string =>
-      /amount$/i.test(name) && typeof value === 'number' ? formatMoney(value, of) : text(value)
+      name === 'prices' ? pricesIn(value) : /amount$/i.test(name) && typeof value === 'number' ? formatMoney(value, of) : text(value) // oxfmt-ignore
     return {
       title: `Change ${product.name}`,
       shown: [
@@ -97,6 +100,7 @@ const DISCOUNT_LABELS: Record<string, string> = {
   percentOff: 'Percent off',
   amountOff: 'Amount off',
   currency: 'Currency',
+  amounts: 'Amount off',
   limit: 'Orders at the most',
   startsAt: 'From',
   expiresAt: 'Until',
@@ -107,7 +111,7 @@ export const proposeDiscount: Proposal = {
   of(asked) {
     const shown = Object.entries(asked).map(([name, value]) => ({
       label: DISCOUNT_LABELS[name] ?? name,
-      value: name === 'amountOff' && typeof value === 'number' && typeof asked['currency'] === 'string' ? formatMoney(value, asked['currency']) : text(value), // oxfmt-ignore
+      value: name === 'amounts' ? pricesIn(value) : name === 'amountOff' && typeof value === 'number' && typeof asked['currency'] === 'string' ? formatMoney(value, asked['currency']) : text(value), // oxfmt-ignore
     }))
     const missing = asked['productId'] === undefined ? [{ label: 'Only for', value: 'all of your products' }] : []
     return { title: `Make the discount code ${text(asked['code'])}`, shown: [...shown, ...missing], given: asked }
@@ -133,6 +137,15 @@ export const proposeKey: Proposal = {
     }
   },
 }
+
+/** Amounts in several currencies. The route checks them when the seller confirms, and refuses others. */
+const pricesIn = (value: unknown): string =>
+  (value as Price[])
+    .map(({ currency, amount, minimum }) => {
+      const shown = (minor: number) => (isCurrency(currency) ? formatMoney(minor, currency) : `${minor} ${currency}`)
+      return minimum === undefined ? shown(amount) : `${shown(amount)}, at least ${shown(minimum)}`
+    })
+    .join(' · ')
 
 /** A value in words. An empty one must be seen too. */
 const text = (value: unknown): string => {
