@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { currenciesOf } from '../kit/country-currency.ts'
 import { Refusal } from '../kit/errors.ts'
+import { isId } from '../kit/ids.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
 import { type PriceRow, priceOf } from '../products/prices.ts'
@@ -72,7 +73,7 @@ export async function refuseUnpayable(
   processors: Processors,
   { productId, currency }: { productId: string; currency?: string | undefined },
 ): Promise<void> {
-  if (currency === undefined || isPayable(processors, currency)) return
+  if (currency === undefined || isPayable(processors, currency) || !isId('prod', productId)) return
   const { rows } = await sql`select from products where id = ${productId} and currency = ${currency}`.execute(db)
   if (rows.length === 0) throw notOffered()
 }

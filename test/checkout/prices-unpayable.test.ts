@@ -42,6 +42,9 @@ test('a price in a currency that no processor takes is not offered, and the sell
     [['price_not_offered', rupeesFirst]],
   )
 
+  for (const productId of ['x', 'prod_none', '\u0000'])
+    assertProblem(await order(shop, productId, 'USD'), 404, 'product_not_found')
+
   // the default price stays what an order without a currency has, and buyers begin with the one that they can pay
   const dollarsFirst = await product(shop, 'USD')
   const other = (await view(shop, dollarsFirst)).body

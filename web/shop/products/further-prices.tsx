@@ -46,9 +46,11 @@ export function FurtherPrices({ draft, faults, tries, onChange }: FurtherPricesP
         </div>
       ))}
       {further.length < MOST_PRICES - 1 && (
-        <button type="button" class="button" id="add-currency" onClick={() => onChange(withPrice(draft))}>
-          Add a currency
-        </button>
+        <div class="row">
+          <button type="button" class="button" id="add-currency" onClick={() => onChange(withPrice(draft))}>
+            Add a currency
+          </button>
+        </div>
       )}
     </fieldset>
   )
