@@ -20,7 +20,7 @@ export interface Begin {
 
 /**
  * The prices that buyers can pay, the one to begin with first. The first of `prices` is the default. A price in a currency that no
- * processor takes is left out, unless there is no other.
+ * processor takes is left out, unless it is the default: then it comes last, and the page says that it cannot be paid.
  */
 export function offeredPrices(
   processors: Processors,
@@ -28,7 +28,7 @@ export function offeredPrices(
   { currency, country }: Begin,
 ): PriceRow[] {
   const payable = prices.filter((price) => isPayable(processors, price.currency))
-  const offered = payable.length > 0 ? payable : prices.slice(0, 1)
+  const offered = [...new Set([...payable, ...prices.slice(0, 1)])]
   const wanted = [...(currency ? [currency] : []), ...currenciesOf(country)]
   const first = wanted.map((code) => offered.find((price) => price.currency === code)).find(Boolean)
   return first ? [first, ...offered.filter((price) => price !== first)] : offered
