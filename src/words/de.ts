@@ -92,7 +92,6 @@ export const de: Catalogue = {
     findYourOrder: 'Ihre Bestellung finden',
     checkoutBy: 'Kasse von {till}',
     yours: 'Gehört Ihnen',
-    saidPayment: 'Ihre Bestellung ist angelegt. Wählen Sie, wie Sie bezahlen.',
     saidConfirming: 'Ihre Zahlung wird bestätigt',
     saidDelivered: 'Ihre Dateien sind bereit.',
     saidEnded: 'Der Stand Ihrer Bestellung hat sich geändert',
@@ -124,8 +123,6 @@ export const de: Catalogue = {
     priceNowText:
       'Der Anbieter hat ihn geändert, während diese Seite offen war. Sie bezahlen den Betrag auf der Schaltfläche und sonst nichts.',
     recipient: 'Für {email}',
-    change: 'Ändern',
-    changeEmail: 'E-Mail-Adresse ändern',
     confirming: 'Ihre Zahlung wird bestätigt …',
     pay: '{price} bezahlen',
     appearsAs: 'Erscheint auf Ihrem Kontoauszug als {text}',

@@ -88,7 +88,6 @@ export const es: Catalogue = {
     findYourOrder: 'Busca tu pedido',
     checkoutBy: 'Pago con {till}',
     yours: 'Tuyo',
-    saidPayment: 'Tu pedido está creado. Elige cómo pagar.',
     saidConfirming: 'Se está confirmando tu pago',
     saidDelivered: 'Tus archivos están listos.',
     saidEnded: 'El estado de tu pedido ha cambiado',
@@ -120,8 +119,6 @@ export const es: Catalogue = {
     priceNowText:
       'El vendedor lo ha cambiado mientras esta página estaba abierta. Pagas el importe del botón y nada más.',
     recipient: 'Para {email}',
-    change: 'Cambiar',
-    changeEmail: 'Cambiar el correo electrónico',
     confirming: 'Confirmando tu pago…',
     pay: 'Pagar {price}',
     appearsAs: 'En tu extracto aparece como {text}',

@@ -90,7 +90,6 @@ export const fr: Catalogue = {
     findYourOrder: 'Trouvez votre commande',
     checkoutBy: 'Paiement par {till}',
     yours: 'À vous',
-    saidPayment: 'Votre commande est créée. Choisissez comment payer.',
     saidConfirming: 'Votre paiement est en cours de confirmation',
     saidDelivered: 'Vos fichiers sont prêts.',
     saidEnded: 'L’état de votre commande a changé',
@@ -122,8 +121,6 @@ export const fr: Catalogue = {
     priceNowText:
       'Le vendeur l’a modifié pendant que cette page était ouverte. Vous payez le montant indiqué sur le bouton et rien d’autre.',
     recipient: 'Pour {email}',
-    change: 'Modifier',
-    changeEmail: 'Modifier l’e-mail',
     confirming: 'Confirmation de votre paiement…',
     pay: 'Payer {price}',
     appearsAs: 'Apparaît sur votre relevé sous {text}',

@@ -89,7 +89,6 @@ export const it: Catalogue = {
     findYourOrder: 'Trova il tuo ordine',
     checkoutBy: 'Pagamento con {till}',
     yours: 'Tuo',
-    saidPayment: 'Il tuo ordine è creato. Scegli come pagare.',
     saidConfirming: 'Il tuo pagamento è in corso di conferma',
     saidDelivered: 'I tuoi file sono pronti.',
     saidEnded: 'Lo stato del tuo ordine è cambiato',
@@ -121,8 +120,6 @@ export const it: Catalogue = {
     priceNowText:
       'Il venditore l’ha cambiato mentre questa pagina era aperta. Paghi l’importo sul pulsante e nient’altro.',
     recipient: 'Per {email}',
-    change: 'Cambia',
-    changeEmail: 'Cambia e-mail',
     confirming: 'Conferma del tuo pagamento…',
     pay: 'Paga {price}',
     appearsAs: 'Sull’estratto conto compare come {text}',

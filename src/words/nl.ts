@@ -88,7 +88,6 @@ export const nl: Catalogue = {
     findYourOrder: 'Zoek je bestelling',
     checkoutBy: 'Afrekenen via {till}',
     yours: 'Van jou',
-    saidPayment: 'Je bestelling is gemaakt. Kies hoe je betaalt.',
     saidConfirming: 'Je betaling wordt bevestigd',
     saidDelivered: 'Je bestanden staan klaar.',
     saidEnded: 'De stand van je bestelling is veranderd',
@@ -120,8 +119,6 @@ export const nl: Catalogue = {
     priceNowText:
       'De verkoper heeft hem veranderd terwijl deze pagina open was. Je betaalt het bedrag op de knop en niets anders.',
     recipient: 'Voor {email}',
-    change: 'Wijzigen',
-    changeEmail: 'E-mail wijzigen',
     confirming: 'Je betaling wordt bevestigd…',
     pay: '{price} betalen',
     appearsAs: 'Staat op je afschrift als {text}',
