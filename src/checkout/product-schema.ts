@@ -42,8 +42,7 @@ const Payments = Type.Object({
           Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
         ),
         unitsPerMinor: Type.Number({
-          description:
-            'The form is given the amount in the processor’s own units. So many are one of our minor units.',
+          description: 'The form is given the amount in the processor’s own units. So many are one of our minor units.',
         }),
         allowedMethods: Type.Optional(
           Type.Array(Type.String(), { description: 'The only ways of paying, by the processor’s names.' }),

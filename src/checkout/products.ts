@@ -42,7 +42,11 @@ export interface BuyerView {
 export async function productView(
   parts: ProductViews,
   productId: string,
-  { discountCode, currency, ...about }: BuyerView & { discountCode?: string | undefined; currency?: string | undefined },
+  {
+    discountCode,
+    currency,
+    ...about
+  }: BuyerView & { discountCode?: string | undefined; currency?: string | undefined },
 ): Promise<ProductView> {
   const { db } = parts
   const buyer = { ...about, begin: currency ?? about.begin }

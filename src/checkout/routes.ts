@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { CountryOf } from '../kit/country.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'

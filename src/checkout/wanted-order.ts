@@ -14,7 +14,8 @@ export function wantedOrder(
   request: FastifyRequest<{ Body: Type.Static<typeof Checkout>; Headers: Type.Static<typeof CheckoutHeaders> }>,
   countryOf: CountryOf,
 ): NewOrder {
-  const { productId, email, currency, chosenAmount, discountCode, consents, locale, country, countryConfirmed } = request.body
+  const { productId, email, currency, chosenAmount, discountCode, consents, locale, country, countryConfirmed } =
+    request.body
   refuseUnknownCountry(country)
   const seen = countryOf(request)
   return {

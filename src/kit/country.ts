@@ -37,8 +37,6 @@ export function countryFinder(header: string | undefined, trustProxy: TrustedPro
   }
 }
 
-export type CountryOf = ReturnType<typeof countryFinder>
-
 /** The name of a header in small letters, as requests have it. */
 export const headerName = (value: string): string | undefined =>
   /^[a-z][a-z0-9-]{1,49}$/.test(value.toLowerCase()) ? value.toLowerCase() : undefined

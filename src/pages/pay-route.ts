@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify'
-import type { Locale } from '../kit/locales.ts'
+import type { CountryOf } from '../kit/country.ts'
+import type { BuyerView } from '../checkout/products.ts'
 import type { ProductView } from '../checkout/product-schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
@@ -15,11 +15,8 @@ import { page, showOnce } from './page.ts'
 
 export interface PayOptions {
   appUrl: string
-  findProduct: (
-    productId: string,
-    buyer: { locale: Locale; begin: string | undefined },
-    request: FastifyRequest,
-  ) => Promise<ProductView>
+  findProduct: (productId: string, buyer: BuyerView) => Promise<ProductView>
+  countryOf: CountryOf
   /** The names of the processors. */
   processors: readonly string[]
   /** The sites of a product's seller, which may show the checkout in a frame. */
@@ -53,7 +50,7 @@ export function payRoute(
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
         const begin = isCurrency(currency) ? currency : undefined
-        const product = await options.findProduct(productId, { locale, begin }, reply.request)
+        const product = await options.findProduct(productId, { locale, begin, seen: options.countryOf(reply.request) })
         const isFramed = embed === '1'
         const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
         const sites = isFramed ? known : []

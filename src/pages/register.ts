@@ -65,8 +65,7 @@ export async function registerPages(
     hasDemo: (await productViews({ ...views, db: startDb }, demoIds)).length > 0,
     demoProducts: () => productViews(views, demoIds),
     isOperator: operators.isOperator,
-    findProduct: async (productId, buyer, request) =>
-      inFirstPrice(await productView(views, productId, { ...buyer, seen: countryOf(request) })),
+    findProduct: async (productId, buyer) => inFirstPrice(await productView(views, productId, buyer)),
     countryOf,
     processors: [...processors.keys()],
     sitesOf: (productId) => sitesOfProduct(db, productId),

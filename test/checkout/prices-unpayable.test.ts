@@ -85,6 +85,6 @@ test('Razorpay gets rupees alone, and counts them as we do', () => {
     [...CURRENCIES].filter((currency) => razorpay.takes(currency)),
     ['INR'],
   )
-  // the exponent of INR in https://razorpay.com/docs/payments/international-payments/ is 2, looked up on 2026-11-25
+  // paise, as `amount` of its orders has them: an amount is sent as it is
   assert.equal(decimalsOf('INR'), 2)
 })

@@ -38,14 +38,14 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
   const Step = STEPS[view]
   useEffect(() => {
     document.title = [
-      view === 'delivered' && (state.order!.amount > 0 ? shared.paid : words.yours),
+      view === 'delivered' && (all.order!.amount > 0 ? shared.paid : words.yours),
       given.name,
       given.seller.name,
     ]
       .filter(Boolean)
       .join(' · ')
-    ownSite?.shown(view, state, given.seller.name)
-  }, [view, given, state])
+    ownSite?.shown(view, all, given.seller.name)
+  }, [view, given, all])
   return (
     <div class="counter" data-view={step}>
       <Summary product={product} order={state.order} total={totalOf(product, state)} />

@@ -16,10 +16,11 @@ const words = wordsOf('pay')
 /** One screen: the address, what the buyer chooses, the payment form. A press on the button makes the order and pays it. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
   const { trouble, kept, busy, repriced, order } = state
+  const { offer: onOffer, choose: onCurrency } = checkout
   // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => kept?.wish ?? wishInAddress())
   const purchase = usePurchase({ product, checkout, state })
-  const { press, contact, consents, tax, form, offer, shownWallets, wallets, walletsRef, readerRef } = purchase
+  const { rail, press, contact, consents, tax, form, offer, shownWallets, walletsRef, readerRef } = purchase
   const { Part, waits, failed } = offer
   const total = totalOf(product, state)
   const isLinked = kept?.link !== undefined
@@ -39,14 +40,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       {isLinked ? <Recipient email={kept?.email} /> : contact.part}
       {!isLinked && waits && <div class="blank short" />}
       {!isLinked && Part && (
-        <Part
-          product={product}
-          wish={wish}
-          onType={press.takeBack}
-          onOffer={checkout.offer}
-          onCurrency={checkout.choose}
-          readerRef={readerRef}
-        />
+        <Part product={product} wish={wish} onType={press.takeBack} {...{ onOffer, onCurrency, readerRef }} />
       )}
       {!isLinked && !total.isFree && tax.part}
       {(failed || tax.failed) && <Notice tone="alarm" title={words.partMissing} role="alert" />}
@@ -58,10 +52,10 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
             checkout={checkout}
             state={state}
             total={total}
-            rail={purchase.rail}
+            rail={rail}
             onRail={purchase.setRail}
             onForm={form.set}
-            wallets={wallets}
+            wallets={purchase.wallets}
             onFailed={form.fail}
           />
         </>

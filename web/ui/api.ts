@@ -63,10 +63,8 @@ const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
 
-export const getProduct = (
-  id: string,
-  asked?: { discountCode?: string; currency?: string; country?: string },
-) => call<ProductView>(`/api/products/${path(id)}/public?${new URLSearchParams(asked)}`)
+export const getProduct = (id: string, asked?: { discountCode?: string; currency?: string; country?: string }) =>
+  call<ProductView>(`/api/products/${path(id)}/public?${new URLSearchParams(asked)}`)
 
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
   call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })

@@ -94,18 +94,13 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
-        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${moreColumn(rows)}::jsonb[],
+        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${column('currency')}::text[], ${moreColumn(rows)}::jsonb[],
         ${rows.map(({ consents }) => isComplete(consents))}::boolean[], ${rows.map(({ place }) => place?.declared ?? null)}::text[],
-        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[],
-        ${column('currency')}::text[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, agreed, declared, seen, is_confirmed, currency, place)
+        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, currency, more, agreed, declared, seen, is_confirmed, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
-      left join lateral (
-        select p.currency, p.price_minor as least_minor where coalesce(i.currency, p.currency) = p.currency
-        union all
-        select pp.currency, pp.price_minor from product_prices pp
-        where pp.product_id = p.id and pp.currency = i.currency and pp.currency <> p.currency) price on true
+      left join lateral (${PRICE}) price on true
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
         and coalesce(d.product_id, p.id) = p.id and ${appliesIn(sql`price.currency`)}
       left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`coalesce(i.declared, i.seen)` })}) x on s.charges_tax
@@ -119,8 +114,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       select w.*, l.id as used_id, l.most_uses is not null as has_limit,
         least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
         case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, w.amount_off_minor) end as discount_minor,
-        case
-          when w.currency is null then 'currency_not_offered'
+        case when w.currency is null then 'currency_not_offered'
           when w.list_minor < w.least_minor then 'amount_too_small'
           when w.list_minor > 0 and w.lacks_consent then 'consent_required'
           when w.code is null or w.list_minor = 0 then null
@@ -145,8 +139,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
         case when tax_minor is not null then treatment end
       from taxed j where no_order is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
-      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account,
-        tax_minor, tax_rate, tax_country, tax_treatment),
+      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account, tax_minor, tax_rate, tax_country, tax_treatment),
     kept as (${keptEvidence(sql`made`, sql`wanted`)}),
     ${consents.length > 0 ? sql`agreed as (${keptConsents(sql`made`, consents)}),` : sql``}
     taken as (
@@ -158,6 +151,13 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
     from taxed j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }
+
+/** The price of a product `p` in the currency that `i` wants: its default price, one of its further prices, or none. */
+const PRICE = sql`
+  select p.currency, p.price_minor as least_minor where coalesce(i.currency, p.currency) = p.currency
+  union all
+  select pp.currency, pp.price_minor from product_prices pp
+  where pp.product_id = p.id and pp.currency = i.currency and pp.currency <> p.currency`
 
 /** The tax of a price `w`, a null where there is none, and why it is not known. A free order has no tax. */
 const TAX_OF_PRICE = sql`
