@@ -1,6 +1,10 @@
 -- PAYOUTS=razorpay-route: the buyer pays at the service's own account, and the processor passes the price without the fee on to the
 -- seller's account below it.
 
+-- An older program that runs beside this one locks orders before it writes transfers. In the other order the two could wait for each
+-- other. All migrations of one upgrade are one transaction, so the ones after this have both tables too.
+lock table orders, transfers in access exclusive mode;
+
 -- The books: `passed_on` takes what is owed to the seller to the seller's own account, `passed_back` brings it back before a refund.
 -- The rows so far hold the narrower form, so nothing has to be read again.
 alter table transfers drop constraint transfers_kind_check;
