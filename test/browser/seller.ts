@@ -10,7 +10,7 @@ export const PASSWORD = 'marble kettle orbit 47'
 /** An address that no other test uses. */
 export const newSellerEmail = (): string => `seller-${randomUUID().slice(0, 8)}@example.com`
 
-export const codeField = (page: Page) => page.getByRole('textbox', { name: 'Code' })
+export const codeField = (page: Page) => page.getByRole('textbox', { name: 'Code', exact: true })
 
 interface Mail {
   subject: string

@@ -9,8 +9,11 @@ import { wordsScript } from '../../src/words/in-html.ts'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 const KB = 1000
-/** The compressed bytes that the payment page may cost a buyer on a phone. The script's count with the texts of one language. */
-const BUDGET = { script: 25 * KB, style: 6 * KB }
+/**
+ * The compressed bytes that the payment page may cost a buyer on a phone. The script's count with the texts of one language. The goal is
+ * 25 kB: since one screen, wallets, tax and prices per currency met, Hindi takes 27.3.
+ */
+const BUDGET = { script: 27.5 * KB, style: 6 * KB }
 /** The account is a page of the shop, with its frame, and no buyer loads it. */
 const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 29 * KB }
 
