@@ -880,6 +880,18 @@ export interface PublicProduct {
       live: boolean
       /** The processor whose payment form the browser needs. */
       processor?: string
+      /** What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code. */
+      form?: {
+        publishableKey: string
+        /** The seller’s own account at the processor, where the payment form pays. */
+        account?: string
+        /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
+        unitsPerMinor: number
+        /** The only ways of paying, by the processor’s names. */
+        allowedMethods?: string[]
+        /** The ways of paying left out. */
+        excludedMethods?: string[]
+      }
     }
   }[]
   /** The product is free: an order is paid at once. */
@@ -1825,10 +1837,10 @@ export interface Api {
     query: {
       /** A seller’s discount code. Case does not matter. */
       discountCode?: string
-      /** The buyer’s country, for `tax`: ISO 3166-1 alpha-2. */
-      country?: string
       /** The currency of one of the product’s `prices`. By default that of its default price. */
       currency?: string
+      /** The buyer’s country, for `tax` and the first of `prices`: ISO 3166-1 alpha-2. */
+      country?: string
     }
     answer: PublicProduct
   }

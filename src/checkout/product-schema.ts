@@ -24,7 +24,7 @@ export const ProductQuery = Type.Object({
   country: Type.Optional(
     Type.String({
       pattern: COUNTRY,
-      description: 'The buyer’s country, for `tax`: ISO 3166-1 alpha-2.',
+      description: 'The buyer’s country, for `tax` and the first of `prices`: ISO 3166-1 alpha-2.',
       examples: ['DE'],
     }),
   ),
