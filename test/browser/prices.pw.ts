@@ -3,7 +3,7 @@ import type { Browser, Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { newEmail, payWith, shownOrderId, statusOf } from './buyer.ts'
+import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
 import { BASE_URL, expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
 let client: pg.Client
@@ -51,7 +51,8 @@ const buyerIn = async (browser: Browser, locale: string, size: keyof typeof SIZE
 const email = (page: Page) => page.getByLabel('E-mail')
 const price = (page: Page) => page.getByRole('region', { name: 'What you are buying' }).locator('.price')
 const choice = (page: Page) => page.getByRole('combobox', { name: 'Price' })
-const next = (page: Page) => page.getByRole('button', { name: 'Continue to payment' })
+const paid = (page: Page) => page.getByRole('heading', { name: 'Paid. It’s yours.' })
+const SLOW = { timeout: 20_000 }
 
 test('a buyer in India begins with rupees and can pay by UPI, and the order keeps them', async ({ browser }) => {
   const { url, remove } = await product()
@@ -63,20 +64,25 @@ test('a buyer in India begins with rupees and can pay by UPI, and the order keep
   await expectFits(page, 'a product with three prices')
   const to = newEmail()
   await email(page).fill(to)
-  await next(page).click()
   await expect(page.getByRole('radio', { name: 'UPI' })).toBeVisible()
-  await expect(choice(page)).toHaveCount(0)
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible(SLOW)
   const orderId = await shownOrderId(page)
   // the seller removes the price: the order keeps it, also after a reload
   await remove('INR')
   await page.reload()
-  await expect(price(page)).toHaveCount(0)
-  await expect(page.getByRole('button', { name: /^Pay ₹499\.00/ })).toBeVisible()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
   expect(await shownOrderId(page)).toBe(orderId)
+  await choice(page).selectOption('JPY')
+  await expect(payButton(page)).toHaveText(/^Pay .*¥2,500$/)
   await payWith(page)
-  await expect(page.getByRole('heading', { name: /yours/ })).toBeVisible({ timeout: 20_000 })
-  const status = await statusOf(page, orderId, to)
-  expect([status.status, status.amount, status.currency]).toEqual(['paid', 49_900, 'INR'])
+  await expect(paid(page)).toBeVisible(SLOW)
+  const made = await shownOrderId(page)
+  expect(made).not.toBe(orderId)
+  const first = await statusOf(page, orderId, to)
+  expect([first.status, first.amount, first.currency]).toEqual(['pending', 49_900, 'INR'])
+  const status = await statusOf(page, made, to)
+  expect([status.status, status.amount, status.currency]).toEqual(['paid', 2500, 'JPY'])
   await page.context().close()
 })
 
@@ -97,17 +103,55 @@ test('the buyer switches by the keyboard, and what was typed stays', async ({ pa
   await expect(price(page)).toHaveText('₹499.00')
   await choice(page).selectOption('JPY')
   await email(page).fill(to)
-  await next(page).click()
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible(SLOW)
   const orderId = await shownOrderId(page)
   const status = await statusOf(page, orderId, to)
   expect([status.amount, status.currency]).toEqual([2500, 'JPY'])
-  // the buyer goes back to the address and takes another currency: another order
-  await page.getByRole('button', { name: /Change.*e-mail/i }).click()
+  // the buyer takes another currency: the order in yen leaves the page, and comes back with them
   await choice(page).selectOption('USD')
   await expect(price(page)).toHaveText('$19.00')
-  await next(page).click()
-  await expect(page.getByRole('button', { name: /^Pay \$19\.00/ })).toBeVisible()
-  expect(await shownOrderId(page)).not.toBe(orderId)
+  await expect(page.getByText(orderId)).toHaveCount(0)
+  await expect(page.getByText('Your bank declined the payment.')).toHaveCount(0)
+  await choice(page).selectOption('JPY')
+  expect(await shownOrderId(page)).toBe(orderId)
+  await choice(page).selectOption('USD')
+  await expect(payButton(page)).toHaveText('Pay $19.00')
+  await payWith(page)
+  await expect(paid(page)).toBeVisible(SLOW)
+  const made = await shownOrderId(page)
+  expect(made).not.toBe(orderId)
+  const done = await statusOf(page, made, to)
+  expect([done.status, done.amount, done.currency]).toEqual(['paid', 1900, 'USD'])
+  expect((await statusOf(page, orderId, to)).status).toBe('pending')
+})
+
+test('a switch while the order is being made takes the press back, and nothing is paid', async ({ page }) => {
+  const { url } = await product()
+  const to = newEmail()
+  const attempts = requestsTo(page, /^\/api\/sandbox\//)
+  await page.goto(url)
+  await email(page).fill(to)
+  await fillCard(page, '4242424242424242')
+  let goOn = () => {}
+  const held = new Promise<void>((done) => (goOn = done))
+  await page.route('**/api/checkout', async (route) => {
+    await held
+    await route.continue()
+  })
+  const answer = page.waitForResponse('**/api/checkout')
+  await payButton(page).click()
+  await choice(page).selectOption('INR')
+  goOn()
+  const { orderId } = (await (await answer).json()) as { orderId: string }
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  await expect(page.getByText(orderId)).toHaveCount(0)
+  expect(attempts).toHaveLength(0)
+  expect((await statusOf(page, orderId, to)).status).toBe('pending')
+  await payWith(page)
+  await expect(paid(page)).toBeVisible(SLOW)
+  const status = await statusOf(page, await shownOrderId(page), to)
+  expect([status.status, status.amount, status.currency]).toEqual(['paid', 49_900, 'INR'])
 })
 
 test('a currency that is removed while the page is open makes no order, and the buyer takes another', async ({
@@ -119,13 +163,14 @@ test('a currency that is removed while the page is open makes no order, and the 
   await remove('JPY')
   const to = newEmail()
   await email(page).fill(to)
-  await next(page).click()
+  await payWith(page)
   await expect(page.getByRole('alert')).toContainText('no longer sold in this currency')
   await expect(email(page)).toHaveValue(to)
   await choice(page).selectOption('USD')
   await expect(page.getByRole('alert')).toHaveCount(0)
-  await next(page).click()
-  await expect(page.getByRole('button', { name: /^Pay \$19\.00/ })).toBeVisible()
+  await payWith(page)
+  await expect(paid(page)).toBeVisible(SLOW)
+  expect((await statusOf(page, await shownOrderId(page), to)).currency).toBe('USD')
   // an address with the currency that is gone begins with the default price
   await page.goto(`${(await product()).url}&currency=EUR`)
   await expect(price(page)).toHaveText('$19.00')
@@ -156,7 +201,7 @@ test('a price that the buyer names begins anew in another currency, with its own
   await expect(field).toHaveValue('2500')
   await field.fill('100')
   await email(page).fill(newEmail())
-  await next(page).click()
+  await page.getByRole('button', { name: /^pay \S/i }).click()
   await expect(page.getByText('¥2,500').last()).toBeVisible()
   await expect(field).toBeFocused()
 })

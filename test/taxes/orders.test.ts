@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { inTransaction } from '../../src/kit/database.ts'
 import { share } from '../../src/kit/money.ts'
+import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { EU, taxMinorOf, taxOf } from '../../src/taxes/sale-tax.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
@@ -108,6 +110,29 @@ test('a discount comes off before the tax, and a free order has none and needs n
   ])
   assertProblem(large, 422, 'amount_not_payable')
   assert.equal(right.body.amount, 1071)
+})
+
+test('in another currency the tax is that of its price, in the view and in the order', async () => {
+  const seller = await taxSeller(shared(), { country: 'DE', prices: 'exclusive' })
+  const productId = await seller.product(1000)
+  const further = { currency: 'JPY', leastMinor: 2500, suggestedMinor: null }
+  await inTransaction(shared().db, (tx) => saveFurtherPrices(tx, productId, [further]))
+  await seller.browser.call('POST', '/api/discounts', { code: 'YEN20', percentOff: 20 })
+  const see = async (asked: string) => (await shared().call('GET', `/api/products/${productId}/public?${asked}`)).body
+  for (const [asked, amount, tax] of [
+    ['country=DE', 1000, 190],
+    ['country=DE&currency=JPY', 2500, 475],
+    ['country=DE&currency=JPY&discountCode=YEN20', 2500, 475],
+  ] as const) {
+    const view = await see(asked)
+    assert.deepEqual([view.amount, view.tax.amount, view.tax.rate], [amount, tax, 19], asked)
+  }
+  const { body } = await seller.order(productId, { country: 'DE', currency: 'JPY', discountCode: 'YEN20' })
+  assert.deepEqual([body.currency, body.amount, body.discountAmount, body.tax.amount], ['JPY', 2380, 500, 380])
+  assertProblem(await seller.order(productId, { country: 'DE', currency: 'USD' }), 422, 'currency_not_offered')
+  // the country that the buyer chooses decides with which price the page begins
+  await shared().db.updateTable('products').set({ currency: 'USD' }).where('id', '=', productId).execute()
+  assert.equal((await see('country=JP')).prices[0].currency, 'JPY')
 })
 
 test('without a tax profile nothing changes: no tax, no country, no evidence', async () => {
