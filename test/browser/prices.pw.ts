@@ -74,7 +74,7 @@ test('a buyer in India begins with rupees and can pay by UPI, and the order keep
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
   expect(await shownOrderId(page)).toBe(orderId)
   await choice(page).selectOption('JPY')
-  await expect(payButton(page)).toHaveText(/^Pay .*¥2,500$/)
+  await expect(payButton(page)).toHaveText(/Pay JP¥2,500$/)
   await payWith(page)
   await expect(paid(page)).toBeVisible(SLOW)
   const made = await shownOrderId(page)
