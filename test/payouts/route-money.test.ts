@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
+import { approveRun, proposeRun } from '../../src/payouts/runs.ts'
 import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { PRICE, type RouteShop, startRouteShop } from '../support/route-shop.ts'
 import { newBrowser } from '../support/seller.ts'
@@ -60,6 +61,16 @@ const hurry = (queue: string) =>
       update pgboss.job set start_after = now() - interval '1 second'
       where name = ${queue} and state = 'retry' and start_after > now() returning name)
     select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(all.shop.db)
+
+const RULES = { holdDays: 0, minimumMinor: {} }
+/** Proposes a run, and reads its lines of a seller. */
+async function propose(sellerId: string) {
+  const runId = (await proposeRun(all.shop.db, RULES, { by: 'machine' })) ?? ''
+  const { rows: lines } = await sql<{ amount: number; blocked: string | null }>`
+    select amount_minor as amount, blocked from payout_run_lines
+    where run_id = ${runId} and seller_id = ${sellerId}`.execute(all.shop.db)
+  return { runId, lines }
+}
 
 test('refunds in parts take back exactly what was passed on, and each comes back before its refund goes out', async () => {
   const one = await sold()
@@ -194,6 +205,7 @@ test('a refund that fails after its part was taken back is owed to the seller, a
   await refund(one, 10_000)
   await eventually(async () => refundsOf(one).length, (sent) => sent === 1) // oxfmt-ignore
   await all.books(one.seller.id, 9_800, NET - 9_800)
+  assert.deepEqual((await propose(one.seller.id)).lines, [])
   all.bank.endRefund(
     [...all.bank.refunds.values()].find((found) => found.payment_id === one.order.paymentId)!.id,
     'failed',
@@ -208,10 +220,27 @@ test('a refund that fails after its part was taken back is owed to the seller, a
     },
     (state) => state === 'failed',
   )
+  assert.deepEqual((await propose(one.seller.id)).lines, [{ amount: 9_800, blocked: 'no_details' }])
   await refund(one, 10_000)
   await all.refundedMinor(one.order.orderId, 10_000)
   await all.books(one.seller.id, 0, NET - 9_800)
   assert.deepEqual(reversalsOf(one), [9_800])
+})
+
+test('a run that was proposed before a refund began does not pay the refund’s money', async () => {
+  all.route.transfersBecome = 'failed'
+  all.bank.refundsBecome = 'pending'
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  await sql`
+    insert into payout_details (seller_id, currency, kind, country, sealed, shown, payable_from)
+    values (${seller.id}, 'INR', 'india_account', 'IN', 'x', 'x', now() - interval '1 day')`.execute(all.shop.db)
+  const runs = [await propose(seller.id), await propose(seller.id)]
+  assert.deepEqual(runs.map(({ lines }) => lines), [[{ amount: NET, blocked: null }], [{ amount: NET, blocked: null }]]) // oxfmt-ignore
+  await all.refund(seller, order.orderId, 10_000)
+  await eventually(async () => refundsOf({ seller, order, transfer: all.route.of(order.razorpayOrder)[0]! }).length, (sent) => sent === 1) // oxfmt-ignore
+  const paid = await Promise.all(runs.map(({ runId }) => approveRun(all.shop.db, RULES, { runId, by: 'machine' }, async () => undefined))) // oxfmt-ignore
+  assert.deepEqual(paid.flat().map(({ amountMinor }) => amountMinor), [NET - 10_000]) // oxfmt-ignore
 })
 
 test('a second capture by another attempt goes back, and what went on with it comes back first', async () => {
