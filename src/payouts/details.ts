@@ -103,6 +103,21 @@ export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, cur
     await notifyOwnerEverywhere(tx, jobs, event, seller.email)
   })
 
+/**
+ * Notes a change of the account at the processor that pays sellers, before the processor is told: nothing holds its payouts back, so the
+ * mail must not depend on an answer. Throws what putDetails() throws.
+ */
+export const noteToldAccount = (
+  { db, jobs }: Omit<ChangeParts, 'seal'>,
+  signedIn: SignedIn,
+  { currency, shown, by }: { currency: string; shown: string; by: string },
+): Promise<void> =>
+  inTransaction(db, async (tx) => {
+    const seller = await lockOwner(tx, signedIn)
+    await refuseManyChanges(tx, seller.id)
+    await notifyOwnerEverywhere(tx, jobs, { sellerId: seller.id, what: 'payout_details_changed', currency, shown, by }, seller.email) // oxfmt-ignore
+  })
+
 /** Counts removals too: they send mails as well, and stay possible. */
 async function refuseManyChanges(tx: Tx, sellerId: string): Promise<void> {
   const { rows } = await sql<{ changes: number }>`

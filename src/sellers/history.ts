@@ -18,6 +18,8 @@ export interface AccountEvent {
   /** For payout details: their currency, and the masked destination. */
   currency?: string
   shown?: string
+  /** For an account at a processor that pays sellers: its name. */
+  by?: string
   /** For the seller's mailbox: the one before. */
   previousEmail?: string
 }
@@ -60,9 +62,9 @@ export async function notifyOwnerEverywhere(tx: Tx, jobs: Jobs, event: AccountEv
   for (const { email } of rows) await addNotice(tx, jobs, noticeOf(event, email))
 }
 
-function noticeOf({ what, email, keyName, currency, shown }: AccountEvent, to: string): Notice {
+function noticeOf({ what, email, keyName, currency, shown, by }: AccountEvent, to: string): Notice {
   if (what === 'payout_details_changed' || what === 'payout_details_removed')
-    return { kind: what, to, currency: currency!, shown: shown! }
+    return { kind: what, to, currency: currency!, shown: shown!, ...(by && { by }) }
   if (what === 'email_changed') return { kind: what, to, newEmail: email! }
   return what === 'key_created' || what === 'key_rolled' || what === 'key_revoked'
     ? { kind: what, to, keyName: keyName! }

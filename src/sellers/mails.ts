@@ -16,7 +16,13 @@ export type Notice =
     }
   | { kind: 'shop_approved' | 'shop_suspended' | 'shop_resumed'; to: string }
   | { kind: 'email_changed'; to: string; newEmail: string }
-  | { kind: 'payout_details_changed' | 'payout_details_removed'; to: string; currency: string; shown: string }
+  | {
+      kind: 'payout_details_changed' | 'payout_details_removed'
+      to: string
+      currency: string
+      shown: string
+      by?: string
+    }
   | { kind: 'key_created' | 'key_rolled' | 'key_revoked'; to: string; keyName: string }
 
 type DatedNotice = Notice & { at: string }
@@ -176,7 +182,10 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
     },
     payout_details_changed: {
       subject: `Your payouts from ${host} go to another account`,
-      text: 'New payout details were entered. Payouts of this currency wait for 72 hours, and then go to this account.',
+      text:
+        'by' in notice
+          ? `New details for your account at ${notice.by} were entered. Once ${notice.by} takes them, it pays this bank account.`
+          : 'New payout details were entered. Payouts of this currency wait for 72 hours, and then go to this account.',
     },
     payout_details_removed: {
       subject: `Your payout details at ${host} were removed`,

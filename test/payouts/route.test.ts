@@ -107,6 +107,29 @@ test('the service keeps nothing of what a seller tells: not in the database, not
   assert(!JSON.stringify(await all.shop.mails(email)).includes(secrets.pan))
 })
 
+test('the owner gets a mail before Razorpay hears of another bank account, and nobody changes it without end', async () => {
+  const { browser, email, id } = await all.seller()
+  await sql`
+    insert into account_events (seller_id, what, email, previous_email)
+    values (${id}, 'email_changed', ${email}, ${`before-${email}`})`.execute(all.shop.db)
+  all.bank.break(/PATCH .*products/, 'drop')
+  const lost = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, accountNumber: '5550001112229' })
+  assertProblem(lost, 503, 'account_unavailable')
+  for (const to of [email, `before-${email}`]) {
+    const mails = await eventually(() => all.shop.mails(to), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
+    const { text } = mails.find(({ subject }) => /go to another account/.test(subject))!
+    assert.match(text, /HDFC … 2229/)
+    assert.match(text, /at Razorpay/)
+    assert.doesNotMatch(text, /72 hours|5550001112229/)
+  }
+  await sql`
+    insert into account_events (seller_id, what, currency)
+    select ${id}, 'payout_details_changed', 'INR' from generate_series(2, 20)`.execute(all.shop.db)
+  const made = all.bank.requests.length
+  assertProblem(await browser.call('PUT', '/api/payouts/account', BUSINESS), 429, 'rate_limited')
+  assert.equal(all.bank.requests.length, made)
+})
+
 test('what Razorpay does not take is told in its words, and the next try goes on with the same account', async () => {
   const { browser, email, id } = await all.seller()
   const refused = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, ifsc: 'XXXX0000317' })

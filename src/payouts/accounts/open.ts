@@ -6,6 +6,8 @@ import { errorForLog } from '../../kit/log.ts'
 import { DetailsRefused } from '../../processors/api-refusal.ts'
 import { ProcessorUnavailable } from '../../processors/processor.ts'
 import type { BusinessDetails, SellerAccounts } from '../../processors/seller-accounts.ts'
+import type { SignedIn } from '../../sellers/sessions.ts'
+import { noteToldAccount } from '../details.ts'
 import { type AccountParts, store } from './accounts.ts'
 import { PAYERS } from './payers.ts'
 
@@ -43,16 +45,25 @@ export async function openAccount(parts: AccountParts, sellerId: string, pageUrl
 
 /**
  * Passes on to the processor what a seller tells about the business, where the processor has no pages for it. The account is made on the
- * first call, as with `openAccount`. Nothing of the details is stored or logged here. Refuses `account_details_refused`,
- * `account_unavailable`.
+ * first call, as with `openAccount`. Nothing of the details is stored or logged here, but the last digits of the bank account: they stand
+ * in the mails to the owner, who learns of the change before the processor does. Refuses `account_details_refused`,
+ * `account_unavailable`, `rate_limited`.
  */
-export async function tellAccount(parts: AccountParts, sellerId: string, details: BusinessDetails): Promise<void> {
+export async function tellAccount(
+  parts: AccountParts,
+  signedIn: SignedIn,
+  business: Omit<BusinessDetails, 'email'>,
+): Promise<void> {
   const { told } = accountsAt(parts)
   if (!told)
     throw new Refusal(
       'account_by_link',
       'The processor asks you on its own pages: POST /api/payouts/account leads there.',
     )
+  const { id: sellerId, email } = signedIn.seller
+  const shown = `${business.ifsc.slice(0, 4)} … ${business.accountNumber.slice(-4)}`
+  await noteToldAccount(parts, signedIn, { currency: 'INR', shown, by: PAYERS[parts.payer] })
+  const details = { ...business, email }
   const row = await rowOf(parts, sellerId)
   const { id: key, account, product } = row
   const begunAt = new Date()

@@ -84,7 +84,7 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
         operationId: 'tellPayoutAccount',
         summary: 'Tell the processor about your business',
         description:
-          'Where the processor has no pages for it (PAYOUTS=razorpay-route). Needs a sign-in of the last ten minutes. The details go to the processor, and the service keeps none of them. Send all of them again to correct one.',
+          'Where the processor has no pages for it (PAYOUTS=razorpay-route). Needs a sign-in of the last ten minutes. The details go to the processor, and the service keeps none of them. You get a mail with the last digits of the bank account, and may do this 20 times a day. Send all of them again to correct one.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: Business,
@@ -92,6 +92,7 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
           200: PayoutAccount,
           ...refusing(
             'recent_sign_in_required',
+            'rate_limited',
             'account_not_needed',
             'account_by_link',
             'account_details_refused',
@@ -101,12 +102,12 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.recentlySignedIn(request, reply)
+      const signedIn = await browsers.recentlySignedIn(request, reply)
       if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
       neverCached(reply)
       const { acceptsTerms: _, ...details } = request.body
-      await tellAccount(parts, seller.id, { ...details, email: seller.email })
-      return viewOf(await accountView(parts, seller.id))
+      await tellAccount(parts, signedIn, details)
+      return viewOf(await accountView(parts, signedIn.seller.id))
     },
   )
 }
