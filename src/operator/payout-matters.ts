@@ -49,11 +49,19 @@ async function oddPasses(db: Db): Promise<Matter[]> {
     select a.order_id as "orderId", a.due_minor as "dueMinor", a.passed_minor as "passedMinor", o.currency, a.created_at as at,
       (select t.failure from processor_transfers t where t.order_id = a.order_id and t.failure is not null
         order by t.made_at desc limit 1) as failure,
-      not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing"
+      not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing",
+      a.due_minor > a.passed_minor and a.due_minor - a.passed_minor > (
+        select coalesce((select sum(amount_minor) from transfers
+            where credit_account = 'seller:' || o.seller_id and currency = o.currency), 0)
+          - coalesce((select sum(amount_minor) from transfers
+            where debit_account = 'seller:' || o.seller_id and currency = o.currency), 0)) as "isPaid"
     from passes a join orders o on o.id = a.order_id
     where a.due_minor <> a.passed_minor and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
+      -- what a refund under way has taken back is the buyer's
+      and (a.due_minor < a.passed_minor
+        or not exists (select from refunds r where r.order_id = a.order_id and r.state = 'requested'))
     order by a.created_at limit ${MOST_SHOWN}`.execute(db)
-  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing }) => {
+  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing, isPaid }) => {
     const view = `/orders/${orderId}`
     if (passedMinor > dueMinor)
       return {
@@ -68,8 +76,9 @@ async function oddPasses(db: Db): Promise<Matter[]> {
     return {
       what: 'not_passed_on',
       says: `${formatMoney(dueMinor - passedMinor, currency)} of a sale has not reached the seller’s account: the transfer ${why}.`,
-      advice:
-        'Make the transfer in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.',
+      advice: isPaid
+        ? 'A run has paid it already, or it made up for what the seller owed: do not make the transfer. The seller would get the money twice.'
+        : 'Make the transfer in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.',
       view,
       at,
     }
@@ -84,6 +93,8 @@ interface OddPass {
   at: Date
   failure: string | null
   isMissing: boolean
+  /** The seller's balance does not have it any more. */
+  isPaid: boolean
 }
 
 async function unansweredPayouts(db: Db): Promise<Matter[]> {

@@ -63,6 +63,10 @@ const hurry = (queue: string) =>
     select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(all.shop.db)
 
 const RULES = { holdDays: 0, minimumMinor: {} }
+const payable = (sellerId: string) =>
+  sql`
+    insert into payout_details (seller_id, currency, kind, country, sealed, shown, payable_from)
+    values (${sellerId}, 'INR', 'india_account', 'IN', 'x', 'x', now() - interval '1 day')`.execute(all.shop.db)
 /** Proposes a run, and reads its lines of a seller. */
 async function propose(sellerId: string) {
   const runId = (await proposeRun(all.shop.db, RULES, { by: 'machine' })) ?? ''
@@ -232,15 +236,28 @@ test('a run that was proposed before a refund began does not pay the refund’s 
   all.bank.refundsBecome = 'pending'
   const seller = await all.selling()
   const order = await all.paid(seller)
-  await sql`
-    insert into payout_details (seller_id, currency, kind, country, sealed, shown, payable_from)
-    values (${seller.id}, 'INR', 'india_account', 'IN', 'x', 'x', now() - interval '1 day')`.execute(all.shop.db)
+  await payable(seller.id)
   const runs = [await propose(seller.id), await propose(seller.id)]
   assert.deepEqual(runs.map(({ lines }) => lines), [[{ amount: NET, blocked: null }], [{ amount: NET, blocked: null }]]) // oxfmt-ignore
   await all.refund(seller, order.orderId, 10_000)
   await eventually(async () => refundsOf({ seller, order, transfer: all.route.of(order.razorpayOrder)[0]! }).length, (sent) => sent === 1) // oxfmt-ignore
   const paid = await Promise.all(runs.map(({ runId }) => approveRun(all.shop.db, RULES, { runId, by: 'machine' }, async () => undefined))) // oxfmt-ignore
   assert.deepEqual(paid.flat().map(({ amountMinor }) => amountMinor), [NET - 10_000]) // oxfmt-ignore
+})
+
+test('the operator does not read to make a transfer of what a run has paid', async () => {
+  all.route.transfersBecome = 'failed'
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(all.shop.db) // oxfmt-ignore
+  assert.match((await matterOf('not_passed_on', order.orderId)).advice, /^Make the transfer/)
+  await payable(seller.id)
+  const { runId } = await propose(seller.id)
+  await approveRun(all.shop.db, RULES, { runId, by: 'machine' }, async () => undefined)
+  assert.match((await matterOf('not_passed_on', order.orderId)).advice, /do not make the transfer/)
+  all.bank.refundsBecome = 'pending'
+  await all.refund(seller, order.orderId)
+  assert.equal(await matterOf('not_passed_on', order.orderId), undefined)
 })
 
 test('a second capture by another attempt goes back, and what went on with it comes back first', async () => {
@@ -464,9 +481,9 @@ test('the reconciliation finds a reversal that nobody told, and a transfer that 
   all.route.transfers.set(one.transfer.id, one.transfer)
 })
 
-async function matterOf(what: string) {
+async function matterOf(what: string, orderId = '') {
   const operator = newBrowser(all.shop)
   await operator.signInByCode('olga@operator.test')
   const { body } = await operator.call('GET', '/api/operator/attention')
-  return body.matters.find((one: { what: string }) => one.what === what)
+  return body.matters.find((one: { what: string; view: string }) => one.what === what && one.view.endsWith(orderId))
 }
