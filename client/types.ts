@@ -938,7 +938,7 @@ export interface PublicProduct {
   tax?: {
     /** `inclusive`: your prices contain the tax. `exclusive`: the tax comes on top. */
     prices: 'inclusive' | 'exclusive'
-    /** Of the query, else of the proxy’s header, else guessed from `Accept-Language`. */
+    /** Of the query, else of the proxy’s header. */
     buyerCountry?: string
     /** As the proxy says. With another `country`, an order needs `countryConfirmed`. */
     seenCountry?: string

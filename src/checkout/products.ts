@@ -103,7 +103,7 @@ type ProductRow = Awaited<ReturnType<typeof readProducts>>[number]
 
 async function readProducts({ db, rule }: ProductViews, productIds: readonly string[], { country, seen }: BuyerView) {
   const { account, line } = pinnedAccount(rule, { seller: sql`s.id`, suffix: sql`p.statement_suffix` })
-  const buyerCountry = country ?? seen?.country ?? null
+  const buyerCountry = taxCountryOf({ country, seen }) ?? null
   const { rows } = await sql<
     Pick<
       ProductView,
@@ -170,7 +170,7 @@ function priceTax(
   amountMinor: number,
   { country, seen }: BuyerView,
 ): NonNullable<ProductView['tax']> {
-  const buyerCountry = country ?? seen?.country
+  const buyerCountry = taxCountryOf({ country, seen })
   return {
     prices: isInclusive ? 'inclusive' : 'exclusive',
     ...(buyerCountry !== undefined && { buyerCountry }),
@@ -180,3 +180,7 @@ function priceTax(
       rate !== null && { rate, country: taxCountry, treatment, amount: taxOf(amountMinor, rate, isInclusive) }),
   }
 }
+
+/** The country for the tax: what the buyer says, or the proxy. A guess from a language would become what the buyer has declared. */
+const taxCountryOf = ({ country, seen }: Pick<BuyerView, 'country' | 'seen'>): string | undefined =>
+  country ?? (seen?.from === 'proxy' ? seen.country : undefined)

@@ -70,9 +70,7 @@ export const OrderTaxView = Type.Object(
 export const PriceTax = Type.Object(
   {
     prices: fields.prices,
-    buyerCountry: Type.Optional(
-      Type.String({ description: 'Of the query, else of the proxy’s header, else guessed from `Accept-Language`.' }),
-    ),
+    buyerCountry: Type.Optional(Type.String({ description: 'Of the query, else of the proxy’s header.' })),
     seenCountry: Type.Optional(
       Type.String({
         description: 'As the proxy says. With another `country`, an order needs `countryConfirmed`.',
