@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { EU, TODAY, isValidOn } from './sale-tax.ts'
+import { EU, TODAY, isValidOn, vatArea } from './sale-tax.ts'
 
 /** What a seller says about tax. */
 export interface TaxProfile {
@@ -56,7 +56,7 @@ export async function removeTaxProfile(db: Db, sellerId: string): Promise<void> 
 
 /** The countries whose rate a profile `f` may need today, and that have none. */
 export const MISSING_RATES = sql`
-  select c.country from unnest(array[f.country] || case when f.has_oss then ${EU}::text[] else '{}' end) as c(country)
+  select c.country from unnest(array[${vatArea(sql`f.country`)}] || case when f.has_oss then ${EU}::text[] else '{}' end) as c(country)
   where not f.is_exempt and not exists (
     select from tax_rates r where r.country = c.country and r.category = f.category and ${isValidOn(TODAY)})
   group by 1`

@@ -41,26 +41,30 @@ export const isValidOn = (day: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`r.valid_from <= ${day} and coalesce(r.valid_to >= ${day}, true)`
 export const TODAY = sql`(now() at time zone 'UTC')::date`
 
+/** Monaco and the Isle of Man belong to the VAT areas of France and the United Kingdom (Directive 2006/112/EC, Article 7). */
+export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`case ${country} when 'MC' then 'FR' when 'IM' then 'GB' else ${country} end`
+
 /**
  * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate` if the seller has a tax profile, else none.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
  * - Where the rate is missing, `rate` is null: nobody may guess it.
- * - Monaco and the Isle of Man belong to the VAT areas of France and the United Kingdom (Directive 2006/112/EC, Article 7).
  * - The one-stop-shop counts for a seller outside the EU too: its non-Union scheme is for them.
  */
 export const taxOnSale = ({ seller, buyer }: { seller: RawBuilder<unknown>; buyer: RawBuilder<unknown> }) => sql`
   select f.is_inclusive, t.treatment, c.country,
     case when t.treatment in ('outside', 'exempt') then 0 else r.rate end as rate
   from tax_profiles f
-  cross join lateral (select case ${buyer} when 'MC' then 'FR' when 'IM' then 'GB' else ${buyer} end as country) b
+  cross join lateral (select ${vatArea(buyer)} as country) b
+  cross join lateral (select ${vatArea(sql`f.country`)} as country) h
   cross join lateral (select case
       when f.is_exempt then 'exempt'
       when b.country is null then null
-      when b.country = f.country then 'domestic'
+      when b.country = h.country then 'domestic'
       when b.country <> all(${EU}::text[]) then 'outside'
       when f.has_oss then 'oss'
-      when f.country = any(${EU}::text[]) then 'domestic'
+      when h.country = any(${EU}::text[]) then 'domestic'
       else 'outside' end as treatment) t
-  cross join lateral (select case when t.treatment in ('domestic', 'exempt') then f.country else b.country end as country) c
+  cross join lateral (select case when t.treatment in ('domestic', 'exempt') then h.country else b.country end as country) c
   left join tax_rates r on r.country = c.country and r.category = f.category and ${isValidOn(TODAY)}
   where f.seller_id = ${seller}`
