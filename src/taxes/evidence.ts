@@ -6,13 +6,14 @@ const FORGET_AT_ONCE = 2000
 
 /**
  * The part of a statement that keeps what told the buyer's country. `made` has the new orders with their `tax_treatment`; `places` has
- * `id, declared, seen, is_confirmed`.
+ * `id, declared, seen, is_confirmed`. Only a contradiction can be confirmed.
  */
 export const keptEvidence = (made: RawBuilder<unknown>, places: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   insert into place_evidence (order_id, source, country)
   select m.id, e.source, e.country
   from ${made} m join ${places} w on w.id = m.id
-  cross join lateral (values ('declared', w.declared), ('proxy', w.seen), ('confirmed', case when w.is_confirmed then w.declared end))
+  cross join lateral (values ('declared', w.declared), ('proxy', w.seen),
+    ('confirmed', case when w.is_confirmed and w.declared <> w.seen then w.declared end))
     as e(source, country)
   where m.tax_treatment is not null and e.country is not null`
 
