@@ -121,9 +121,12 @@ function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: Paper
   ]
 }
 
-/** The tax within a part of the price, by one running total, so that credit notes of all the price have exactly its tax. */
+/**
+ * The tax within what is left of the price, by one running total of what went back, as the books have it. So each credit note has the
+ * tax of its entry, and those of all the price have exactly its tax.
+ */
 const taxUpTo = ({ taxMinor, amountMinor }: Found, netMinor: number): number =>
-  share(taxMinor ?? 0, netMinor, amountMinor)
+  (taxMinor ?? 0) - share(taxMinor ?? 0, amountMinor - netMinor, amountMinor)
 
 function dataOf(order: Found): InvoiceData {
   const { seller, email, buyer, productName, taxTreatment, taxRate, taxCountry, locale, paidAt, rail } = order

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import { prefixOf } from '../../src/invoices/profile.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
@@ -119,6 +120,33 @@ test('credit notes of all the price have exactly its tax', async (t) => {
   const taxOf = (kind: string) =>
     rows.filter((one) => one.kind === kind).reduce((sum, { taxMinor }) => sum + taxMinor!, 0)
   assert.deepEqual([taxOf('invoice'), taxOf('credit_note')], [303, 303])
+})
+
+test('each credit note has the tax of its entry in the books, also where exact halves are rounded', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const productId = await shop.product({ priceMinor: 1902 })
+  // half of the price and odd: every odd amount has an exact half
+  const setTax = (orderId: string) =>
+    sql`update orders set tax_minor = 951, tax_rate = 99, tax_country = 'DE', tax_treatment = 'domestic' where id = ${orderId}`.execute(
+      shop.db,
+    )
+  const refunds = fc.sample(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 4 }), 4)
+  await Promise.all(
+    [[1, 3, 2], ...refunds].map(async (amounts) => {
+      const order = await shop.checkout({ productId })
+      await setTax(order.orderId)
+      await shop.confirm(order)
+      await shop.until(order.orderId, ({ paid }) => paid)
+      for (const amount of amounts) await refunded(shop, ann, order.orderId, amount)
+      await refunded(shop, ann, order.orderId)
+    }),
+  )
+  const { rows } = await sql<{ noted: number; booked: number | null }>`
+    select i.tax_minor as noted, (select t.amount_minor from transfers t where t.kind = 'tax_refund' and t.cause = i.cause) as booked
+    from invoices i where i.kind = 'credit_note'`.execute(shop.db)
+  assert.equal(rows.length, [[1, 3, 2], ...refunds].flat().length + 5)
+  for (const { noted, booked } of rows) assert.equal(noted, booked ?? 0, JSON.stringify(refunds))
 })
 
 test('a profile with a wrong country, tax id or name is refused, and only its seller has it', async (t) => {
