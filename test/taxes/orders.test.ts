@@ -165,7 +165,10 @@ test('an order needs the buyer’s country, from the buyer or from the proxy; bo
   const both = (await seller.order(productId, { country: 'FR' }, from('FR'))).body
   assert.deepEqual(await evidence(both.orderId), ['declared FR', 'proxy FR'])
   // where nothing differs, there is nothing to confirm
-  for (const [headers, kept] of [[from('FR'), ['declared FR', 'proxy FR']], [{}, ['declared FR']]] as const) {
+  for (const [headers, kept] of [
+    [from('FR'), ['declared FR', 'proxy FR']],
+    [{}, ['declared FR']],
+  ] as const) {
     const { orderId } = (await seller.order(productId, { country: 'FR', countryConfirmed: true }, headers)).body
     assert.deepEqual(await evidence(orderId), kept)
   }
