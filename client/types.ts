@@ -753,7 +753,7 @@ export interface OrderStatus {
   }[]
   /** Present when the seller issues invoices: also the credit notes. */
   invoices?: ListedInvoice[]
-  /** Until then the buyer can add a company, address and tax id to the invoice. */
+  /** Until then the buyer can add a company, address and tax id to the invoice. Absent also after money went back. */
   invoiceDetailsUntil?: string
   /** Where to go on after the payment. */
   successUrl?: string

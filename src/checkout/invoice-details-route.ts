@@ -38,7 +38,7 @@ export function invoiceDetailsRoute(server: Server, parts: InvoiceDetailsParts):
         operationId: 'putInvoiceDetails',
         summary: 'Add a company, address and tax id to the invoice',
         description:
-          'For 30 days after the payment, with the address of the order. An invoice is never changed: a corrected invoice is issued, with its own number, which refers to the first and takes its place. The same details again change nothing. A wrong address gets the answer of an unknown order.',
+          'For 30 days after the payment, with the address of the order, and not after a refund or a lost dispute. An invoice is never changed: a corrected invoice is issued, with its own number, which refers to the first and takes its place. The same details again change nothing. A wrong address gets the answer of an unknown order.',
         tags: ['Checkout'],
         params: StatusParams,
         body: InvoiceDetails,

@@ -235,7 +235,10 @@ export const OrderStatus = Type.Object({
     Type.Array(ListedInvoice, { description: 'Present when the seller issues invoices: also the credit notes.' }),
   ),
   invoiceDetailsUntil: Type.Optional(
-    Type.String({ description: 'Until then the buyer can add a company, address and tax id to the invoice.' }),
+    Type.String({
+      description:
+        'Until then the buyer can add a company, address and tax id to the invoice. Absent also after money went back.',
+    }),
   ),
   successUrl: Type.Optional(Type.String({ description: 'Where to go on after the payment.' })),
   cancelUrl: Type.Optional(Type.String({ description: 'Where to go back to.' })),

@@ -1,7 +1,7 @@
 import type { OrderView } from '../orders/find.ts'
 import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { orderTaxView } from '../orders/new-order.ts'
-import { detailsUntil, invoiceLinks, type InvoiceUrl } from '../orders/invoice-links.ts'
+import { detailsUntil, invoiceLinks, type InvoiceUrl, netOf } from '../orders/invoice-links.ts'
 import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
@@ -82,8 +82,9 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
   }
 }
 
-function untilOf({ invoices, paidAt }: OrderView): Pick<OrderStatus, 'invoiceDetailsUntil'> {
-  if (!invoices || !paidAt || detailsUntil(paidAt).getTime() < Date.now()) return {}
+/** As `addInvoiceDetails` decides it. */
+function untilOf({ invoices, paidAt, amountMinor }: OrderView): Pick<OrderStatus, 'invoiceDetailsUntil'> {
+  if (!invoices || !paidAt || detailsUntil(paidAt).getTime() < Date.now() || netOf(invoices) < amountMinor) return {}
   return { invoiceDetailsUntil: detailsUntil(paidAt).toISOString() }
 }
 

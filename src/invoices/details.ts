@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { DETAILS_DAYS } from '../orders/invoice-links.ts'
 import { viesCountry } from '../tax-ids/check.ts'
 import type { Address, BuyerDetails } from './document.ts'
-import { issueCorrection } from './issue.ts'
+import { NET_MINOR, issueCorrection } from './issue.ts'
 import { cleanAddress, cleanTaxId, filledText } from './party.ts'
 
 /** More corrections of one order are play, and each takes a number of the seller's. */
@@ -28,16 +28,19 @@ export function addInvoiceDetails(
 ): Promise<void> {
   const details = cleanDetails(given)
   return inTransaction(db, async (tx) => {
-    const { rows } = await sql<{ inTime: boolean }>`
-      select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime" from orders where id = ${orderId} for update`.execute(
+    const { rows } = await sql<{ inTime: boolean; amountMinor: number }>`
+      select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime", amount_minor as "amountMinor" from orders where id = ${orderId} for update`.execute(
       tx,
     )
     // a statement of its own, after the lock
-    const { corrections, last, hasInvoice } = await correctionsOf(tx, orderId)
+    const { corrections, last, hasInvoice, netMinor } = await correctionsOf(tx, orderId)
     if (!hasInvoice) throw new Refusal('invoice_not_found', 'This order has no invoice. The seller issues none here.')
     if (last !== null && isSame(last, details)) return
     if (!rows[0]?.inTime)
       throw new Refusal('invoice_details_over', `Details can be added for ${DETAILS_DAYS} days after the payment. Please write to the seller.`) // oxfmt-ignore
+    // it would be over the whole price, and the credit note is not to that company
+    if (netMinor < rows[0].amountMinor)
+      throw new Refusal('invoice_details_over', 'Money of this order went back, so its invoice stays as it is. Please write to the seller.') // oxfmt-ignore
     if (corrections >= MOST_CORRECTIONS)
       throw new Refusal('too_many_corrections', 'This invoice was corrected several times. Please write to the seller.')
     const invoiceId = await issueCorrection(tx, orderId, details, `details:${corrections + 1}`)
@@ -55,11 +58,11 @@ function cleanDetails({ name, taxId, ...address }: GivenDetails): BuyerDetails {
 }
 
 async function correctionsOf(tx: Tx, orderId: string) {
-  const { rows } = await sql<{ corrections: number; last: BuyerDetails | null; hasInvoice: boolean }>`
+  const { rows } = await sql<{ corrections: number; last: BuyerDetails | null; hasInvoice: boolean; netMinor: number }>`
     select count(*) filter (where kind = 'correction')::int as corrections,
-      coalesce(bool_or(reason = 'sale'), false) as "hasInvoice",
+      coalesce(bool_or(reason = 'sale'), false) as "hasInvoice", ${NET_MINOR} as "netMinor",
       (array_agg(data->'buyer'->'details' order by year desc, sequence desc) filter (where kind = 'correction'))[1] as last
-    from invoices where order_id = ${orderId}`.execute(tx)
+    from invoices i where order_id = ${orderId}`.execute(tx)
   return rows[0]!
 }
 

@@ -71,6 +71,10 @@ export async function issueInvoices(tx: Tx, papers: readonly Paper[]): Promise<v
   await writeDrafts(tx, drafts)
 }
 
+/** Invoices less credit notes of the documents `i`. */
+export const NET_MINOR = sql<number>`
+  coalesce(sum(case i.kind when 'invoice' then i.amount_minor when 'credit_note' then -i.amount_minor end), 0)::bigint`
+
 /** Orders of sellers with a profile, with what they have of documents. */
 async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]> {
   const { rows } = await sql<Found>`
@@ -80,8 +84,7 @@ async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]>
       o.product_name as "productName", o.email, o.locale, o.amount_minor as "amountMinor", o.currency, o.paid_at as "paidAt", o.rail,
       o.tax_minor as "taxMinor", o.tax_rate::float8::text as "taxRate", o.tax_country as "taxCountry", o.tax_treatment as "taxTreatment",
       (select i.id from invoices i where i.order_id = o.id and i.reason = 'sale') as "saleId",
-      (select coalesce(sum(case i.kind when 'invoice' then i.amount_minor when 'credit_note' then -i.amount_minor end), 0)::bigint
-        from invoices i where i.order_id = o.id) as "netMinor",
+      (select ${NET_MINOR} from invoices i where i.order_id = o.id) as "netMinor",
       (select i.data->'buyer'->'details' from invoices i where i.order_id = o.id and i.kind = 'correction'
         order by i.year desc, i.sequence desc limit 1) as buyer
     from orders o join invoice_profiles p on p.seller_id = o.seller_id join sellers s on s.id = o.seller_id

@@ -103,7 +103,7 @@ const PROBLEMS = {
   upload_finished: [409, 'The upload is finished'],
   confirmation_over: [410, 'The proposal was decided or has ended'],
   email_change_over: [410, 'The change of address has ended'],
-  invoice_details_over: [410, 'The time for the details has ended'],
+  invoice_details_over: [410, 'Details can no longer be added'],
   upload_expired: [410, 'The upload has expired'],
   length_required: [411, 'The length is missing'],
   tus_version_unsupported: [412, 'The version of tus is not supported'],

@@ -89,6 +89,22 @@ test('after 30 days, for an unpaid order and without invoices, details are refus
   assert.deepEqual([invoices?.length, invoiceDetailsUntil], [1, undefined])
 })
 
+test('after money went back, also a part, details are refused; the same ones again still change nothing', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const productId = await shop.product()
+  const [part, all, named] = await Promise.all([1, 2, 3].map(() => paidOrder(shop, productId)))
+  assert.equal((await put(shop, named!)).status, 200)
+  await refunded(shop, ann, part!, 1)
+  for (const orderId of [all!, named!]) await refunded(shop, ann, orderId)
+  for (const orderId of [part!, all!]) assertProblem(await put(shop, orderId), 410, 'invoice_details_over')
+  assert.equal((await put(shop, named!)).status, 200)
+  assertProblem(await put(shop, named!, { city: 'Kraków' }), 410, 'invoice_details_over')
+  for (const orderId of [part!, all!, named!])
+    assert.equal((await shop.status(orderId, 'bob@example.com')).invoiceDetailsUntil, undefined)
+  assert.equal((await documents(shop)).filter(({ kind }) => kind === 'correction').length, 1)
+})
+
 test('VIES that is away is asked again later; only its plain answer is kept, with the seller’s consultation number', async (t) => {
   const vies = await startVies(t)
   const shop = await startTestShop(t, { env: { VIES_URL: vies.url } })
