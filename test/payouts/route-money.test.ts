@@ -427,13 +427,27 @@ test('a notification about a transfer or an account of somebody else changes not
 })
 
 test('a buyer gets the files also while Razorpay does not say what has gone on, and the books follow later', async () => {
-  const seller = await all.selling()
-  all.bank.break(/GET .*\/transfers/, 'not_found', 99)
-  const order = await all.paid(seller)
-  assert.equal(await all.balanceOf(`seller:${seller.id}`), NET)
+  for (const fault of ['not_found', 'not_allowed', 'rate_limited', 'server_error', 'html', 'drop'] as const) {
+    const seller = await all.selling()
+    all.bank.break(/GET .*\/transfers/, fault, 99)
+    const order = await all.paid(seller)
+    assert.equal(await all.balanceOf(`seller:${seller.id}`), NET, fault)
+    all.bank.works()
+    await lookNow({ seller, order, transfer: all.route.of(order.razorpayOrder)[0]! })
+    await all.books(seller.id, 0, NET)
+  }
+})
+
+test('no refund goes out while Razorpay does not say what has gone on', async () => {
+  const one = await sold()
+  all.bank.break(/GET .*\/transfers/, 'server_error', 99)
+  await refund(one)
+  await eventually(async () => all.bank.requestsTo(new RegExp(`${one.order.paymentId}/transfers`)).length, (asked) => asked > 2) // oxfmt-ignore
+  assert.deepEqual([reversalsOf(one), refundsOf(one)], [[], []])
   all.bank.works()
-  await lookNow({ seller, order, transfer: all.route.of(order.razorpayOrder)[0]! })
-  await all.books(seller.id, 0, NET)
+  await eventually(async () => (await hurry('refund'), refundsOf(one).length), (sent) => sent === 1) // oxfmt-ignore
+  await all.refundedMinor(one.order.orderId, PRICE)
+  await all.books(one.seller.id, 0, 0)
 })
 
 test('answers that name the status otherwise, or are of another form, are read right or not at all', async () => {

@@ -52,7 +52,7 @@ export function razorpayProcessor(
     },
     async takeBack(wanted) {
       await takeBack(visit(), wanted)
-      return readPayment(visit, wanted.processorPaymentId)
+      return readPayment(visit, wanted.processorPaymentId, visit(), { needsTransfers: true })
     },
     accounts: linkedAccounts(visit),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },

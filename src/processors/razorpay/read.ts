@@ -13,7 +13,13 @@ import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './trans
  * Razorpay lists an account's disputes newest first and cannot filter them by payment. For an old payment that means many pages, and
  * each of them has the time limit of a whole call.
  */
-export async function readPayment(visit: () => Visit, id: string, ask = visit()): Promise<PaymentSnapshot> {
+export async function readPayment(
+  visit: () => Visit,
+  id: string,
+  ask = visit(),
+  /** Fails where Razorpay does not say what has gone on. */
+  { needsTransfers = false } = {},
+): Promise<PaymentSnapshot> {
   let orderId = id
   if (shapes.paymentId.Check(id)) {
     const payment = await askPayment(ask, id).catch(unlessMissing)
@@ -35,8 +41,8 @@ export async function readPayment(visit: () => Visit, id: string, ask = visit())
   const [withCards, disputes, transfers, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(visit, Math.min(...captured.map((one) => one.created_at))),
-    // a buyer who has paid gets the files also where Razorpay refuses to say what has gone on: that is asked again
-    payeeOf(order) ? transfersOf(ask, order, captured).catch(unlessRefused([])) : [],
+    // a buyer who has paid gets the files also where Razorpay does not say what has gone on: that is asked again
+    payeeOf(order) ? transfersOf(ask, order, captured).catch(needsTransfers ? rethrow : unlessUnavailable) : [],
     // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
@@ -45,8 +51,16 @@ export async function readPayment(visit: () => Visit, id: string, ask = visit())
     payments: withCards,
     disputes,
     refunds: refunds.flat(),
-    transfers: transfers.map(transferFact),
+    ...(transfers && { transfers: transfers.map(transferFact) }),
   })
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}
+
+function unlessUnavailable(error: unknown): undefined {
+  if (!(error instanceof ProcessorUnavailable)) throw error
 }
 
 async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {
