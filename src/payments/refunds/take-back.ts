@@ -107,7 +107,7 @@ export async function lookAtPasses({ db, processors, settle, log }: Syncing, job
       update passes set looks = looks + 1, look_at = now() + coalesce((${LOOKS_AFTER}::text[])[looks + 1], '1 day')::interval
       where order_id in (
         select order_id from passes where due_minor <> passed_minor and look_at <= now()
-          and created_at > now() - make_interval(days => ${LOOK_DAYS})
+          and changed_at > now() - make_interval(days => ${LOOK_DAYS})
         order by look_at limit ${LOOKS_AT_ONCE} for update skip locked)
       returning order_id)
     select distinct d.order_id as "orderId", p.processor, p.processor_payment_id as "processorPaymentId"

@@ -109,15 +109,17 @@ export async function writeTransfers(
         settlement = coalesce(excluded.settlement, t.settlement)`.execute(tx)
 }
 
-/** A change of what is due or passed on is looked at again soon, in case the rest is not told. */
-export async function writePasses(
-  tx: Tx,
-  passes: readonly { orderId: string; dueMinor: number; passedMinor: number }[],
-): Promise<void> {
-  for (const { orderId, dueMinor, passedMinor } of passes)
+/**
+ * A change of what is due or passed on is looked at again soon, in case the rest is not told. What has passed is summed here, after
+ * writeTransfers(): facts about two payments of one order do not know of each other's transfers.
+ */
+export async function writePasses(tx: Tx, passes: readonly { orderId: string; dueMinor: number }[]): Promise<void> {
+  for (const { orderId, dueMinor } of passes)
     await sql`
-      insert into passes (order_id, due_minor, passed_minor) values (${orderId}, ${dueMinor}, ${passedMinor})
-      on conflict (order_id) do update set due_minor = excluded.due_minor, passed_minor = excluded.passed_minor,
+      insert into passes (order_id, due_minor, passed_minor)
+      select ${orderId}, ${dueMinor}, coalesce(sum(amount_minor - reversed_minor), 0)
+      from processor_transfers where order_id = ${orderId} and state = 'passed'
+      on conflict (order_id) do update set due_minor = excluded.due_minor, passed_minor = excluded.passed_minor, changed_at = now(),
         look_at = now() + interval '1 minute', looks = 0`.execute(tx)
 }
 
