@@ -140,6 +140,14 @@ export interface MoneyMovement {
   at: string
 }
 
+export interface WantedBack {
+  processorPaymentId: string
+  leaveMinor: number
+  waits: boolean
+  /** What is known to be back, by the transfer's id: the processor's list can be older. */
+  reversedMinor: Readonly<Record<string, number>>
+}
+
 /**
  * The port of a payment processor. The adapter limits the time of each call. A call fails with a ProcessorUnavailable.
  */
@@ -162,7 +170,7 @@ export interface Processor {
    * Takes back of what was passed on until no more than `leaveMinor` is at sellers' accounts. It reads before it writes, so a repeat takes
    * nothing twice; two calls at once could. With `waits` it fails while a transfer is still under way.
    */
-  takeBack?(wanted: { processorPaymentId: string; leaveMinor: number; waits: boolean }): Promise<PaymentSnapshot>
+  takeBack?(wanted: WantedBack): Promise<PaymentSnapshot>
   /** The header with the signature of a notification, and the form that every such signature has. */
   readonly signature: { header: string; form: RegExp }
   /** Checks the signature over the raw body, and the age. Returns undefined unless the notification is genuine and fresh. */

@@ -137,6 +137,15 @@ test('the answer to a reversal or a refund is lost, and nothing is taken or sent
   assert.deepEqual(await all.differences(), [])
 })
 
+test('an order of which nothing is noted is read before its refund goes out', async () => {
+  const one = await sold()
+  await sql`delete from passes where order_id = ${one.order.orderId}`.execute(all.shop.db)
+  await refund(one)
+  await all.refundedMinor(one.order.orderId, PRICE)
+  await all.books(one.seller.id, 0, 0)
+  assert.deepEqual(reversalsOf(one), [NET])
+})
+
 test('while a reversal may be under way, no second one begins', async () => {
   const one = await sold()
   all.bank.break(/POST .*\/reversals/, 'drop')

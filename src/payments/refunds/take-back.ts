@@ -26,6 +26,8 @@ interface Taking {
   returnedMinor: number
   hasSale: boolean
   waits: boolean
+  /** By the transfer's id: what is known to be back. */
+  reversedMinor: Record<string, number>
 }
 
 /** Registers the job that takes back what is at a seller's account and does not belong there any more, and the looks at what differs. */
@@ -37,21 +39,20 @@ export async function registerTakeBacks(jobs: Jobs, syncing: Syncing): Promise<v
  * Takes the seller's part back from the seller's account, before the buyer gets the money. Does nothing for other orders. Fails with
  * ProcessorUnavailable: the account may not have the money any more.
  */
-export async function takeBack({ db, processors, settle }: Syncing, orderId: string): Promise<void> {
-  const { rows } = await sql<{ until: string | null }>`
-    update passes set taking_until = case when taking_until > now() then taking_until else now() + make_interval(secs => ${LEASE_SECONDS}) end
-    where order_id = ${orderId}
-    returning case when taking_until = now() + make_interval(secs => ${LEASE_SECONDS}) then taking_until::text end as until`.execute(
-    db,
-  )
-  if (rows.length === 0) return
-  const until = rows[0]!.until
-  if (until === null) throw new TryLater('the part of this order is being taken back')
+export async function takeBack(syncing: Syncing, orderId: string): Promise<void> {
+  const { db, processors, settle } = syncing
+  if (!(await notePassFirst(syncing, orderId))) return
+  const { rows } = await sql<{ until: string }>`
+    update passes set taking_until = ${leaseEnd} where order_id = ${orderId} and (taking_until is null or taking_until <= now())
+    returning taking_until::text as until`.execute(db)
+  if (!rows[0]) throw new TryLater('the part of this order is being taken back')
+  let { until } = rows[0]
   let isClear = true
   try {
     for (const taking of await takingsOf(db, orderId)) {
       const processor = processors.get(taking.processor)
       if (!processor?.takeBack) throw new Error(`the processor of ${orderId} is not configured any more`)
+      until = await extendLease(db, orderId, until)
       const payment = await ask(processor, taking)
       await settle({ processor: processor.name, payment })
     }
@@ -68,9 +69,37 @@ export async function takeBack({ db, processors, settle }: Syncing, orderId: str
   }
 }
 
-function ask(processor: Processor, { processorPaymentId, saleMinor, feeMinor, returnedMinor, hasSale, waits }: Taking) {
+const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})`
+
+/** The lease covers one request. Whoever has lost it makes no more of them. */
+async function extendLease(db: Db, orderId: string, until: string): Promise<string> {
+  const { rows } = await sql<{ until: string }>`
+    update passes set taking_until = ${leaseEnd}
+    where order_id = ${orderId} and taking_until = ${until}::timestamptz and taking_until > now()
+    returning taking_until::text as until`.execute(db)
+  if (!rows[0]) throw new TryLater('the part of this order is being taken back by another try')
+  return rows[0].until
+}
+
+/** Whether the order's processor passes it on. What it has passed on is noted with the capture, and otherwise asked for here. */
+async function notePassFirst({ db, processors, settle }: Syncing, orderId: string): Promise<boolean> {
+  const isNoted = async () => (await sql`select from passes where order_id = ${orderId}`.execute(db)).rows.length > 0
+  if (await isNoted()) return true
+  const takings = await takingsOf(db, orderId)
+  if (takings.length === 0) return false
+  for (const { processor: name, processorPaymentId } of takings) {
+    const processor = processors.get(name)
+    if (!processor) throw new Error(`the processor of ${orderId} is not configured any more`)
+    await settle({ processor: name, payment: await processor.fetchPayment(processorPaymentId) })
+  }
+  if (!(await isNoted())) throw new TryLater('what of this order has passed on is not known yet')
+  return true
+}
+
+function ask(processor: Processor, taking: Taking) {
+  const { processorPaymentId, saleMinor, feeMinor, returnedMinor, hasSale, waits, reversedMinor } = taking
   const leaveMinor = hasSale ? keptOf({ saleMinor, feeMinor, returnedMinor }) : 0
-  return processor.takeBack!({ processorPaymentId, leaveMinor, waits })
+  return processor.takeBack!({ processorPaymentId, leaveMinor, waits, reversedMinor })
 }
 
 /**
@@ -85,7 +114,9 @@ async function takingsOf(db: Db, orderId: string): Promise<Taking[]> {
         where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id
           and (r.state = 'succeeded' or (r.state = 'requested' and r.asked_at is not null))))::bigint as "returnedMinor",
       exists (select from refunds r where r.order_id = o.id and r.state = 'requested'
-        and r.created_at > now() - make_interval(mins => ${WAIT_MINUTES})) as waits
+        and r.created_at > now() - make_interval(mins => ${WAIT_MINUTES})) as waits,
+      (select coalesce(jsonb_object_agg(t.processor_transfer_id, t.reversed_minor), '{}') from processor_transfers t
+        where t.order_id = o.id and t.processor = p.processor) as "reversedMinor"
     from orders o join payments p on p.order_id = o.id and exists (select from captures a where a.payment_id = p.id)
     left join captures c on c.payment_id = p.id and c.purpose = 'sale'
     where o.id = ${orderId} and o.connected_account like p.processor || '@%' order by p.id`.execute(db)

@@ -1,5 +1,5 @@
 import { isId as isOurId } from '../../kit/ids.ts'
-import { type PaymentSnapshot, PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
+import { type PaymentSnapshot, PaymentUnknown, ProcessorUnavailable, type WantedBack } from '../processor.ts'
 import { type Visit, askPayment, listed } from './client.ts'
 import { type Order, type Payment, type Refund, shapes } from './entities.ts'
 import { isRefused, unlessMissing, unlessRefused } from './errors.ts'
@@ -99,13 +99,16 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
 /** Reverses what has gone on to the linked account above `leaveMinor`. */
 export async function takeBack(
   ask: Visit,
-  { processorPaymentId: id, leaveMinor, waits }: { processorPaymentId: string; leaveMinor: number; waits: boolean },
+  { processorPaymentId: id, leaveMinor, waits, reversedMinor }: WantedBack,
 ): Promise<void> {
   if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
   const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing)
   if (!payeeOf(order)) return
   const captured = (await paymentsOf(ask, order)).filter(isCaptured)
-  const transfers = await transfersOf(ask, order, captured)
+  const transfers = (await transfersOf(ask, order, captured)).map((one) => ({
+    ...one,
+    amount_reversed: Math.max(one.amount_reversed ?? 0, reversedMinor[one.id] ?? 0),
+  }))
   if (waits && captured.length > 0 && transfers.some(isUnderWay))
     throw new ProcessorUnavailable('the transfer to the linked account is still under way')
   await reverse(ask, orderIdOf(order) ?? id, transfers, leaveMinor)
