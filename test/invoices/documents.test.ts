@@ -86,9 +86,11 @@ for (const locale of LOCALES)
     ])
       // oxfmt-ignore
       assert.ok(has(wanted), `${wanted} in: ${text}`)
-    assert.ok(text.includes('₹'), text)
+    // some languages write the code of a foreign currency
+    const price = formatMoney(123_456, 'INR', locale)
+    assert.ok(text.includes(price.includes('₹') ? '₹' : 'INR'), text)
     const digits = (one: string) => one.replaceAll(/\D/g, '')
-    assert.ok(digits(text).includes(digits(formatMoney(123_456, 'INR', locale))))
+    assert.ok(digits(text).includes(digits(price)))
     assert.ok(!text.includes('\ufffd') && !text.includes('\0'))
   })
 
