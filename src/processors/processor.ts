@@ -2,7 +2,14 @@ import type { AccountCheck } from './account-check.ts'
 import type { FormSetup } from './form-setup.ts'
 import type { Rail } from './rails.ts'
 import type { RefusalDetails } from './refusal-details.ts'
-import type { AccountPayout, FeeReturn, PayoutItem, SellerAccounts, TransferFact } from './seller-accounts.ts'
+import type {
+  AccountPayout,
+  FeeReturn,
+  PayoutItem,
+  SellerAccounts,
+  TransferFact,
+  WantedBack,
+} from './seller-accounts.ts'
 
 /** Money that arrived at the processor for a payment. */
 export interface Capture {
@@ -138,14 +145,6 @@ export interface MoneyMovement {
   currency: string
   /** ISO 8601. */
   at: string
-}
-
-export interface WantedBack {
-  processorPaymentId: string
-  leaveMinor: number
-  waits: boolean
-  /** What is known to be back, by the transfer's id: the processor's list can be older. */
-  reversedMinor: Readonly<Record<string, number>>
 }
 
 /**

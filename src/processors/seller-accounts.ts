@@ -126,3 +126,12 @@ export interface TransferFact {
   /** ISO 8601. */
   madeAt: string
 }
+
+/** How much of what was passed on of a payment is to come back. */
+export interface WantedBack {
+  processorPaymentId: string
+  leaveMinor: number
+  waits: boolean
+  /** What is known to be back, by the transfer's id: the processor's list can be older. */
+  reversedMinor: Readonly<Record<string, number>>
+}

@@ -86,9 +86,9 @@ for (const locale of LOCALES)
     ])
       // oxfmt-ignore
       assert.ok(has(wanted), `${wanted} in: ${text}`)
-    // some languages write the code of a foreign currency
     const price = formatMoney(123_456, 'INR', locale)
-    assert.ok(text.includes(price.includes('₹') ? '₹' : 'INR'), text)
+    // some languages write INR or Rs
+    assert.ok(text.includes(price.match(/₹|[A-Za-z]+/u)![0]), text)
     const digits = (one: string) => one.replaceAll(/\D/g, '')
     assert.ok(digits(text).includes(digits(price)))
     assert.ok(!text.includes('\ufffd') && !text.includes('\0'))
