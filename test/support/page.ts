@@ -1,6 +1,10 @@
 import { en } from '../../src/words/en.ts'
 
-// What the modules of the pages read when they load: the page, in English. Tests of web/ import it first.
+// What the modules of the pages read when they load: the page, in English, without data of its own. Tests of web/ import it first.
 Object.assign(globalThis, {
-  document: { documentElement: { lang: 'en' }, getElementById: () => ({ textContent: JSON.stringify(en) }) },
+  document: {
+    documentElement: { lang: 'en' },
+    getElementById: (id: string) => (id === 'till-data' ? null : { textContent: JSON.stringify(en) }),
+    querySelector: () => null,
+  },
 })

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Product } from '../api.ts'
-import { en } from '../../../src/words/en.ts'
-import type { Draft } from './draft.ts'
-
-// The page has its texts in the document, and reads them when it loads.
-Object.assign(globalThis, {
-  document: { getElementById: () => ({ textContent: JSON.stringify(en) }), documentElement: { lang: 'en' } },
-})
-const { amountOf, changesOf, draftOf, faultsOf, inputOf, newDraft, newInputOf, pricesOf, rebase } =
-  await import('./draft.ts')
+import {
+  type Draft,
+  amountOf,
+  changesOf,
+  draftOf,
+  faultsOf,
+  inputOf,
+  newDraft,
+  newInputOf,
+  pricesOf,
+  rebase,
+} from './draft.ts'
 
 const draft = (change: Partial<Draft> = {}): Draft => ({ ...newDraft(), name: 'Guide', price: '19', ...change })
 
