@@ -51,7 +51,8 @@ export async function makeOrder(
     `till:product:${productId}`,
     JSON.stringify({ email, key, ...(wish && { wish }), orderId }),
   ] as const)
-  await page.goto(url)
+  // a test may hold the script of the payment form, and the page has not loaded before it
+  await page.goto(url, { waitUntil: 'domcontentloaded' })
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
   expect(await shownOrderId(page)).toBe(orderId)
   await expect(page.getByLabel('E-mail')).toHaveValue(email)

@@ -100,7 +100,7 @@ test('the form does not appear because the payment was made: the page asks the p
   shop.server.knobs.notify = 'never'
   const { promise: scriptAfter, resolve: release } = Promise.withResolvers<void>()
   stripe.faults.scriptAfter = scriptAfter
-  await page.goto(shop.demoUrl)
+  await page.goto(shop.demoUrl, { waitUntil: 'domcontentloaded' })
   await makeOrder(page, newEmail(), shop.demoUrl)
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   shop.bank.confirm(intentOf(shop, await shownOrderId(page))['id'])

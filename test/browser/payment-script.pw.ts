@@ -61,7 +61,7 @@ test('a slow network: the form keeps its place, and the page says that it is loa
 }) => {
   const { promise: scriptAfter, resolve: release } = Promise.withResolvers<void>()
   stripe.faults.scriptAfter = scriptAfter
-  await page.goto(shop.demoUrl)
+  await page.goto(shop.demoUrl, { waitUntil: 'domcontentloaded' })
   await page.getByLabel('E-mail').fill(newEmail())
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   const before = await page.locator('.form-place').boundingBox()
