@@ -7,7 +7,6 @@ import path from 'node:path'
 
 /** Its PostgreSQL is 15, which is the oldest that the service takes. */
 const SUITE = 'bookworm'
-const ARCHIVE = 'http://deb.debian.org/debian'
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 
 /** As the official image does it: the first start makes the database of POSTGRES_DB, and the server runs under its own account. */
@@ -75,7 +74,7 @@ function image(name: string, root: () => string, settings: [option: string, valu
 /** One root file system for all of them. */
 function debianRoot(root: string): string {
   if (fs.existsSync(root)) return root
-  run('debootstrap', '--variant=minbase', '--include=ca-certificates,postgresql,caddy', SUITE, root, ARCHIVE)
+  run('debootstrap', '--variant=minbase', '--include=ca-certificates,postgresql,caddy', SUITE, root)
   fs.copyFileSync(CERTIFICATES, path.join(root, CERTIFICATES))
   const local = path.join(root, 'usr/local')
   fs.copyFileSync(process.execPath, path.join(local, 'bin/node'))
