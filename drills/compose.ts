@@ -3,15 +3,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import http from 'node:http'
-import https from 'node:https'
 import os from 'node:os'
 import path from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { quietPort } from './crowd.ts'
 import { standIns } from './stand-ins.ts'
+import { type Trust, ask, buy, hasFiles, isAway, isReady } from './tls-shop.ts'
 
 const USAGE = `npm run compose-test -- [--engine='docker compose'] [--image=NAME] [--debian]
   --engine   podman-compose, or another one with its options
@@ -23,8 +21,6 @@ const [BASE_URL, APP_URL] = ['https://api.till.localhost', 'https://pay.till.loc
 const ROOT_CERTIFICATE = '/data/caddy/pki/authorities/local/root.crt'
 const READY_WITHIN_MS = 180_000
 const POLL_MS = 500
-const ANSWER_MS = 20_000
-const EMAIL = 'bob@example.com'
 const PUBLIC = {
   BASE_URL,
   APP_URL,
@@ -125,59 +121,10 @@ function inProfile(profile: string, settings: Record<string, string>) {
   }
 }
 
-/** Which certificates are good. */
-type Trust = Pick<https.RequestOptions, 'ca' | 'rejectUnauthorized'>
-
-/** A request to this machine, whatever the host's name. */
-async function ask(url: string, { body, ...trust }: Trust & { body?: object } = {}) {
-  const { protocol, hostname, host, port, pathname, search } = new URL(url)
-  const text = body && JSON.stringify(body)
-  const options = {
-    host: '127.0.0.1',
-    port,
-    path: pathname + search,
-    method: text ? 'POST' : 'GET',
-    headers: { host, accept: 'text/html', ...(text && { 'content-type': 'application/json' }) },
-    agent: false as const,
-    timeout: ANSWER_MS,
-  }
-  const request = protocol === 'https:' ? https.request({ ...options, ...trust, servername: hostname }) : http.request(options) // oxfmt-ignore
-  request.on('timeout', () => request.destroy(new Error(`${url} does not answer`)))
-  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve).once('error', reject)
-    request.end(text)
-  })
-  return { status: response.statusCode, bytes: await buffer(response) }
-}
-
-async function isReady(url: string, trust: Trust = {}): Promise<boolean> {
-  return (await ask(`${url}/readyz`, trust)).status === 200
-}
-
 async function demoProduct(url: string, trust: Trust = {}): Promise<string> {
   const found = /prod_[0-9a-z]+/.exec(String((await ask(`${url}/`, trust)).bytes))
   assert(found, 'the demo is on the first page')
   return found[0]
-}
-
-async function buy(url: string, productId: string, trust: Trust = {}): Promise<string> {
-  const post = async (at: string, body: object): Promise<Record<string, string>> => {
-    const { status, bytes } = await ask(`${url}${at}`, { ...trust, body })
-    assert(status! < 300, String(bytes))
-    return JSON.parse(String(bytes))
-  }
-  const { orderId, clientSecret } = await post('/api/checkout', { productId, email: EMAIL })
-  await post('/api/sandbox/confirm', { clientSecret, rail: 'card' })
-  return orderId!
-}
-
-/** Throws unless the order is paid and its first file arrives. */
-async function hasFiles(url: string, orderId: string, trust: Trust = {}): Promise<void> {
-  const { bytes } = await ask(`${url}/api/checkout/${orderId}/status?email=${EMAIL}&sync=1`, trust)
-  const { status, downloads } = JSON.parse(String(bytes)) as { status: string; downloads?: { url: string }[] }
-  assert.equal(status, 'paid')
-  const file = await ask(downloads![0]!.url, trust)
-  assert(file.status === 200 && file.bytes.length > 0)
 }
 
 function isClosed(port: number): Promise<boolean> {
@@ -190,12 +137,6 @@ function isClosed(port: number): Promise<boolean> {
 async function until(holds: () => Promise<unknown>, compose: (...args: string[]) => string): Promise<void> {
   for (const deadline = performance.now() + READY_WITHIN_MS; !(await holds().catch(isAway)); await sleep(POLL_MS))
     if (performance.now() > deadline) assert.fail(`it is not there in time:\n${compose('logs')}`)
-}
-
-/** While it starts, connections are refused or cut. Any other error is ours. */
-function isAway(error: NodeJS.ErrnoException): false {
-  if (error.code || /does not answer|socket hang up/.test(error.message)) return false
-  throw error
 }
 
 function say(text: string): void {

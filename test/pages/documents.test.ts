@@ -19,7 +19,7 @@ const DOCUMENTS = [
 const TYPED_BY_A_TEST = [
   // the test run itself, and what other tests start as these commands do
   /^npm (?:start|test|ci)\b/,
-  /^npm run (?:idp|client|bench|launch-day|rolling-upgrade|major-version|image-test|compose-test|instances|failover|pooler|format|client-types|simulate|add)\b/,
+  /^npm run (?:idp|client|bench|launch-day|rolling-upgrade|major-version|image-test|compose-test|server-test|instances|failover|pooler|format|client-types|simulate|add)\b/,
   // these need a real file, order or account: their own tests run them (recalled files, trust, doctor, upgrade, backup)
   /^npm run (?:withdraw|recall|trust|doctor|operator|upgrade|upgrade-database|backup|restore|drill)\b/,
   // other people's programs
