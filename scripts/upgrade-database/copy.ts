@@ -18,7 +18,7 @@ interface Table {
 
 /**
  * Copies all rows and sequences into a database with the same tables, and compares each table's rows and the trial balance. Throws, and
- * leaves the copy empty, when they differ. Nobody else may use the databases meanwhile.
+ * leaves the copy empty, when they differ. No other program may use the databases meanwhile.
  */
 export async function copyDatabase(
   old: EmbeddedPostgres,

@@ -12,7 +12,7 @@ const STOP_WITHIN_MS = 90_000
 const LOG = path.join('.upgrade', 'start.log')
 
 export interface Runner {
-  /** Refuses when the service runs and nobody has said what stops it. */
+  /** Refuses when the service runs and no command that stops it was given. */
   refuseRunning(): Promise<void>
   stop(): Promise<void>
   /** Starts the release that is here. Returns why it is not ready in time, or undefined when it is. */

@@ -55,7 +55,7 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
     )
 }
 
-/** A code for its page. It says what the code opens, and that nobody else may have it. */
+/** A code for its page. It says what the code opens, and that the buyer must not share it. */
 function codeLines(purpose: Purpose, code: string, host: string, { mail }: Catalogue): Lines {
   const [subject, title, text] =
     purpose === 'charge'

@@ -65,7 +65,7 @@ export function priceView(
 }
 
 /**
- * Refuses `currency_not_offered` for a further price that nobody can pay. The default price makes an order all the same, as it does
+ * Refuses `currency_not_offered` for a further price that no processor takes. The default price makes an order all the same, as it does
  * without a currency. Whether the product has the price at all, the statement decides that makes the order.
  */
 export async function refuseUnpayable(

@@ -42,7 +42,7 @@ export function readBackup(
   return { backup: { place: { folder }, keys }, drillRestoreCommand }
 }
 
-/** A backup should have keys of its own, so that nobody who has the service's keys can remove it. */
+/** A backup should have keys of its own, so that a thief of the service's keys cannot remove it. */
 function withKeys(
   { text, problems }: Pick<Reader, 'text' | 'problems'>,
   place: Omit<S3Settings, 'keys'>,

@@ -134,7 +134,7 @@ export async function patiently<T>(config: pg.PoolConfig, work: (db: Db) => Prom
 
 /**
  * True when two connections that are both open have one server process, as behind a pooler that gives it to each transaction anew.
- * Then the statements that a connection has prepared, its locks and what it listens to belong to nobody. False when it cannot ask.
+ * Then the statements that a connection has prepared, its locks and its channels have no owner left. False when it cannot ask.
  */
 export async function sharesServerProcesses(config: pg.PoolConfig): Promise<boolean> {
   const clients = [0, 1].map(() => new pg.Client({ ...config, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS }))

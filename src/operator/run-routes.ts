@@ -104,7 +104,7 @@ function approveRoute(server: Server, { db, operators, work }: PayoutRouteParts)
       schema: {
         operationId: 'operatorApproveRun',
         summary: 'Approve a run',
-        description: `${RECENT} The service counts again what can be paid now, and pays nobody more than the run proposed. From then on the money is reserved. The second of two operators gets 409 \`run_not_proposed\`.`,
+        description: `${RECENT} The service counts again what can be paid now, and pays no seller more than the run proposed. From then on the money is reserved. The second of two operators gets 409 \`run_not_proposed\`.`,
         tags: TAG,
         params: RunParams,
         response: { 200: RunDetail, ...refusing('recent_sign_in_required', 'run_not_found', 'run_not_proposed') },

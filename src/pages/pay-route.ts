@@ -33,7 +33,7 @@ interface PayParts {
 }
 
 /**
- * The hosted checkout. With `embed=1` the sites of the product's seller may show it in a frame, and nobody else. All other pages, and
+ * The hosted checkout. With `embed=1` only the sites of the product's seller may show it in a frame. All other pages, and
  * this one without `embed=1`, are never in a frame.
  */
 export function payRoute(

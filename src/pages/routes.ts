@@ -193,7 +193,7 @@ function answerMissing({ pages, data }: PageParts, request: FastifyRequest, repl
   return showOnce(pages.missing, reply, { data })
 }
 
-/** The operators' page. Nobody else learns that it exists. */
+/** The operators' page. Other visitors do not learn that it exists. */
 function operatorRoute(server: Server, parts: PageParts): void {
   const { options, pages, data, show } = parts
   const hidden = { ...UNCOMPRESSED, config: { hidden: true } }

@@ -69,7 +69,7 @@ export async function applyStatement(
     [...judged].flatMap(([{ reference, reason = NO_REASON }, outcome]) =>
       wanted.includes(outcome) ? [{ id: payouts.get(reference)!.id, reason }] : [],
     )
-  // the bank had some, although nobody has said that their file was sent
+  // the bank had some, although the operator has not marked their file as sent
   const unsent = new Set([...payouts.values()].filter(({ state }) => state === 'approved').map(({ id }) => id))
   await movePayouts(tx, 'send', toMove('failed').filter(({ id }) => unsent.has(id))) // oxfmt-ignore
   const moved = {

@@ -36,7 +36,7 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that nobody notices the question. */
+  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that the browser does not notice the question. */
   quietly(request: FastifyRequest): Promise<SignedIn | undefined>
   browser(request: FastifyRequest): Browser
   /** Sets the cookies of a new session, which replace those of an old one. */

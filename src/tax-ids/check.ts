@@ -55,7 +55,7 @@ export type CheckedTaxId =
 
 /**
  * Checks a tax id of a country (ISO 3166-1, and XI for Northern Ireland) by its syntax and check digits. The prefix may be there or not.
- * An id that passes may still belong to nobody: only an authority's register knows.
+ * An id that passes may still not exist: only an authority's register knows.
  */
 export function checkTaxId(country: string, text: string): CheckedTaxId {
   const compact = text

@@ -4,7 +4,7 @@ import type { Db } from '../kit/database.ts'
 import type { SendError } from './send.ts'
 
 // The deliveries that wait, in the database. One process at a time sends to an endpoint: it has leased it. So at most a few tries of an
-// endpoint are under way, over all instances, and nobody else works on them. The lease of a killed process ends by itself.
+// endpoint are under way, over all instances, and no other worker takes them. The lease of a killed process ends by itself.
 
 /** Longer than a try. The process renews the lease with each page that it reads. */
 export const LEASE_SECONDS = 45

@@ -178,7 +178,7 @@ function Recall({ fileId, name, onDone }: { fileId: string; name: string; onDone
   const work = () => request('POST', `files/${fileId}/recall`, { reason }).then(() => 'Recalled.')
   return (
     <Doing label="Recall" question={`Recall ${name} for good?`} grave work={work} onDone={onDone}>
-      <p>Nobody can download it again, also not those who paid. They get a mail with the reason.</p>
+      <p>No buyer can download it again, including those who paid. They get a mail with the reason.</p>
       <TextField
         id="recall-reason"
         label="Reason"

@@ -117,7 +117,7 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
             onDone={onDone}
           >
             <p>
-              The service counts again: nobody gets more than is shown here, and a seller whose buyers were refunded
+              The service counts again: no seller gets more than is shown here, and a seller whose buyers were refunded
               meanwhile gets less. From then on the money is reserved for these payouts. Afterwards you download the
               files for your bank.
             </p>
@@ -130,7 +130,7 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
           work={() => decideRun(runId, 'cancel').then(() => 'Cancelled.')}
           onDone={onDone}
         >
-          <p>Nobody is paid by it. What is due stays in the balances, and another run can propose it.</p>
+          <p>It pays no seller. What is due stays in the balances, and another run can propose it.</p>
         </Doing>
       </div>
     </section>

@@ -17,7 +17,7 @@ export function withdrawalRoutes(server: Server, parts: { db: Db; jobs: Jobs; li
         operationId: 'withdraw',
         summary: 'Withdraw from a contract',
         description:
-          'Takes a buyer’s statement of withdrawal, and mails an acknowledgement with its content and time. Nobody signs in, and no reason is asked. The response is the same whether there is such an order or not. A repeat with the same `key` is the same statement.',
+          'Takes a buyer’s statement of withdrawal, and mails an acknowledgement with its content and time. It needs no sign-in and no reason. The response is the same whether there is such an order or not. A repeat with the same `key` is the same statement.',
         tags: ['Withdrawals'],
         body: NewWithdrawal,
         response: { 201: Withdrawal, ...refusing('rate_limited', 'idempotency_key_reused') },

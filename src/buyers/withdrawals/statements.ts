@@ -23,7 +23,7 @@ const TOO_MANY =
   'Too many statements came from your network or for this address. Please wait, or write to the seller: an e-mail works just as well as this form.'
 
 /**
- * Takes a statement of withdrawal. It looks at no order, so its answer and its time tell nobody whether one exists. The statement, its
+ * Takes a statement of withdrawal. It looks at no order, so neither its answer nor its time shows whether one exists. The statement, its
  * acknowledgement and the job that looks for the order are written in one transaction. Refuses `rate_limited`, and
  * `idempotency_key_reused` for another statement with the same key.
  */

@@ -109,7 +109,7 @@ function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): 
 }
 
 /**
- * Asks for a segment in the folder and waits for the answer. When nobody answers, because the process of the restore was killed, it
+ * Asks for a segment in the folder and waits for the answer. When no answer comes, because the process of the restore was killed, it
  * ends with a status by which PostgreSQL ends too. With any other one PostgreSQL would take the log to end here, and open the database.
  */
 export function restoreCommand(folder: string, answerWithinMs: number): string {

@@ -8,7 +8,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-// An object that nobody can read or change without the key. A header (magic, the key's id, a random salt) is followed by chunks, each
+// An object that cannot be read or changed without the key. A header (magic, the key's id, a random salt) is followed by chunks, each
 // encrypted with AES-256-GCM. The key of an object is derived from the salt and the object's name, and the nonce of a chunk is its
 // number and whether it is the last: so an object that was cut, reordered, or put under another name is refused. The construction is
 // STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015).

@@ -1,4 +1,4 @@
-// What Razorpay misses of a seller, in words. Its names are paths such as `settlements.account_number` or `kyc.pan`
+// Puts Razorpay's open requirements of a seller into words. Its names are paths such as `settlements.account_number` or `kyc.pan`
 // (https://razorpay.com/docs/api/payments/route/product-configuration-entity).
 
 /** The first that fits says it. */
