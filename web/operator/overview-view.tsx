@@ -62,7 +62,7 @@ export function OverviewView() {
 
 const Matters = ({ items }: { items: Attention['matters'] }) => (
   <section class="stack" aria-labelledby="attention">
-    <h2 id="attention">Needs a person</h2>
+    <h2 id="attention">Needs attention</h2>
     {items.length === 0 && <p class="soft">Nothing at the moment.</p>}
     {items.length > 0 && (
       <ul class="rows attention">
@@ -87,7 +87,7 @@ const Matters = ({ items }: { items: Attention['matters'] }) => (
 )
 
 const NAMES = { backup: 'Backup', disk: 'Disk', certificate: 'Certificate', clock: 'Clock' }
-const MARKS = { fine: ['Fine', 'good'], warning: ['To look at', 'quiet'], failure: ['Wrong', 'bad'] } as const
+const MARKS = { fine: ['Fine', 'good'], warning: ['Check', 'quiet'], failure: ['Wrong', 'bad'] } as const
 
 const Checks = ({ items }: { items: Attention['checks'] }) => (
   <section class="stack" aria-labelledby="machine">
@@ -120,7 +120,7 @@ function OfCurrency({ of, interval }: { of: Statistics['items'][number]; interva
         <div>
           <dt class="small soft">Fees</dt>
           <dd>
-            <b>{money(fees, currency)}</b> <span class="small soft">without what went back</span>
+            <b>{money(fees, currency)}</b> <span class="small soft">net of refunds</span>
           </dd>
         </div>
         <div>
@@ -147,7 +147,10 @@ function OfCurrency({ of, interval }: { of: Statistics['items'][number]; interva
           bars={buckets.map((one) => ({
             at: one.at,
             value: one.created === 0 ? 0 : one.converted / one.created,
-            said: one.created === 0 ? 'no orders' : `${percent(one.converted / one.created)} of ${one.created}`,
+            said:
+              one.created === 0
+                ? 'no orders'
+                : `${percent(one.converted / one.created)} of ${one.created === 1 ? '1 order' : `${one.created} orders`}`,
           }))}
           interval={interval}
         />

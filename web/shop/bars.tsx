@@ -32,7 +32,7 @@ export function Bars({ title, bars, interval, most }: BarsProps) {
     <div class="chart">
       <p class="small soft">
         {title} by {interval}
-        {some.length > 0 && `, at most ${highest.said}`}
+        {some.length > 0 && `, highest ${highest.said}`}
       </p>
       <svg
         viewBox={`0 0 ${bars.length * STEP} ${HEIGHT}`}
@@ -62,7 +62,7 @@ export function Bars({ title, bars, interval, most }: BarsProps) {
         <span>Now</span>
       </p>
       <details class="small">
-        <summary>The same as a table</summary>
+        <summary>Show as a table</summary>
         <div class="wide">
           <table aria-label={`${title} by ${interval}`}>
             <thead>

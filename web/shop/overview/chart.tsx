@@ -56,7 +56,7 @@ export function Chart({ days, currency }: { days: Day[]; currency: string }) {
 
 const DaysTable = ({ days, currency }: { days: Day[]; currency: string }) => (
   <details class="small">
-    <summary>The same as a table</summary>
+    <summary>Show as a table</summary>
     <div class="wide">
       <table aria-label="Sales by day">
         <thead>
