@@ -27,7 +27,7 @@ async function fillProfile(page: Page): Promise<void> {
   await part.getByLabel('Street and number').fill('Musterstraße 12')
   await part.getByLabel('Postcode').fill('10115')
   await part.getByLabel('City').fill('Berlin')
-  await part.getByLabel('Country').fill('de')
+  await part.getByLabel('Country').selectOption('DE')
   await part.getByLabel('Tax IDs').fill('DE DE136695976')
 }
 

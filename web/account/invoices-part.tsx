@@ -5,6 +5,7 @@ import { TextField } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import type { Account } from './account.ts'
 import { type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
+import { CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 interface Typed {
@@ -112,16 +113,15 @@ interface FieldsProps {
 }
 
 function Fields({ typed, faults, tries, change }: FieldsProps) {
-  const field = (name: 'name' | 'postcode' | 'city' | 'country', label: string, hint?: string) => (
+  const field = (name: 'name' | 'postcode' | 'city', label: string) => (
     <TextField
       id={`invoices-${name}`}
       label={label}
-      hint={hint}
       value={typed[name]}
       onValue={(value) => change({ [name]: value })}
       fault={faults[name]}
       tries={tries}
-      input={{ maxLength: name === 'country' ? 2 : 200, autoComplete: 'off' }}
+      input={{ maxLength: 200, autoComplete: 'off' }}
     />
   )
   const area = (name: 'address' | 'taxIds' | 'note', label: string, hint: string) => (
@@ -144,7 +144,13 @@ function Fields({ typed, faults, tries, change }: FieldsProps) {
       {area('address', 'Street and number', 'One line each, up to five.')}
       {field('postcode', 'Postcode')}
       {field('city', 'City')}
-      {field('country', 'Country', 'Two letters, such as DE.')}
+      <CountryField
+        id="invoices-country"
+        label="Country"
+        value={typed.country}
+        onValue={(country) => change({ country })}
+        fault={faults.country}
+      />
       {area('taxIds', 'Tax IDs (optional)', 'One a line, the country first: DE DE136695976, or IN 27AAPFU0939F1ZV.')}
       {area('note', 'Note (optional)', 'Stands below the sums, such as the reason why you charge no tax.')}
     </>

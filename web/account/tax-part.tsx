@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useLoad } from '../shop/load.ts'
 import { useAction } from '../ui/action.ts'
-import { countriesIn } from '../ui/countries.ts'
-import { LOCALE } from '../ui/language.ts'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
+import { COUNTRIES, CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
 import { getTax, removeTax, saveTax, type OwnTax, type TaxProfile } from './tax-api.ts'
 
-const COUNTRIES = countriesIn(LOCALE)
 const EMPTY: TaxProfile = { country: '', taxIds: [], oss: false, exempt: false, prices: 'inclusive', category: 'standard' } // oxfmt-ignore
 
 /** Whether and how the seller's orders have tax. */
@@ -95,28 +93,13 @@ const Fields = (props: FieldsProps) => (
 function Who({ typed, set, ids, setIds, fault }: FieldsProps) {
   return (
     <>
-      <div class="field">
-        <label for="tax-country">Where you are established</label>
-        <select
-          id="tax-country"
-          value={typed.country}
-          aria-invalid={fault ? 'true' : undefined}
-          aria-describedby={fault ? 'tax-country-fault' : undefined}
-          onChange={(event) => set({ country: event.currentTarget.value })}
-        >
-          <option value="">Choose a country</option>
-          {Array.from(COUNTRIES, ([code, name]) => (
-            <option key={code} value={code}>
-              {name}
-            </option>
-          ))}
-        </select>
-        {fault && (
-          <p class="fault" id="tax-country-fault" role="alert">
-            {fault}
-          </p>
-        )}
-      </div>
+      <CountryField
+        id="tax-country"
+        label="Where you are established"
+        value={typed.country}
+        onValue={(country) => set({ country })}
+        fault={fault}
+      />
       <TextField
         id="tax-ids"
         label="Your tax ids"

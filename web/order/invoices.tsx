@@ -27,10 +27,13 @@ export function Invoices({ order, email }: { order: OrderStatus; email: string }
       <ul>
         {shown.map(({ invoiceId, kind, number, issuedAt, url }) => (
           <li key={invoiceId}>
-            <a href={fromApi(url)} target="_blank" rel="noopener">
-              <Icon name="file" /> {KINDS[kind]} <bdi>{number}</bdi> (PDF)
-            </a>{' '}
-            <span class="soft small">{day(issuedAt)}</span>
+            <Icon name="file" />
+            <div>
+              <a href={fromApi(url)} target="_blank" rel="noopener">
+                {KINDS[kind]} <bdi>{number}</bdi> (PDF)
+              </a>
+              <p class="soft small">{day(issuedAt)}</p>
+            </div>
           </li>
         ))}
       </ul>
