@@ -8,15 +8,16 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { quietPort } from './crowd.ts'
-import { standIns } from './stand-ins.ts'
+import { nodeFor, standIns } from './stand-ins.ts'
 
-const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NAME | --build='docker build'] [--build-arg=NAME=VALUE …] [--debian]
+const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NAME | --build='docker build'] [--build-arg=NAME=VALUE …] [--debian [--arch=arm64]]
   --engine     docker, or podman with its own options
   --run        more options for its run command
   --image      an image that is there already; without it, the image is built
   --build      what builds it, such as 'buildah bud --format docker'
   --build-arg  for the build, such as NODE_IMAGE and NODE_DIGEST
-  --debian     a base of Debian's packages, where no image registry is reachable (root; Debian's podman, buildah and debootstrap)`
+  --debian     a base of Debian's packages, where no image registry is reachable (root; Debian's podman, buildah and debootstrap)
+  --arch       arm64: the image for that processor, which this machine imitates (Debian's qemu-user-static and binfmt-support)`
 
 const MOST_BYTES = 250_000_000
 /** The uid of the account in the image. */
@@ -51,6 +52,7 @@ const { values } = parseArgs({
     build: { type: 'string' },
     'build-arg': { type: 'string', multiple: true, default: [] },
     debian: { type: 'boolean', default: false },
+    arch: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -59,9 +61,11 @@ if (values.help) {
   process.exit()
 }
 if (values.debian) {
-  const { image, digest } = standIns().node
+  assert(values.arch === undefined || values.arch === 'arm64', '--arch=arm64')
+  const { image, digest } = values.arch ? nodeFor(values.arch) : standIns().node
   values.engine = 'podman'
   values.build ??= 'buildah bud --format docker --isolation chroot --network host'
+  if (values.arch) values.build += ` --platform linux/${values.arch}`
   values['build-arg'].push(`NODE_IMAGE=${image}`, `NODE_DIGEST=${digest}`)
 }
 const engine = words(values.engine)

@@ -34,15 +34,22 @@ export interface StandIns {
   caddy: string
 }
 
+/** A base for another kind of processor than this machine's, which Debian's qemu-user-static and binfmt-support then imitate. */
+export function nodeFor(arch: 'arm64'): StandIns['node'] {
+  return inFolder((folder) => {
+    const made = image(`till-stand-in-node-${arch}`, () => debianRoot(path.join(folder, 'root'), arch), [
+      ['arch', arch],
+      ...nodeSettings(),
+    ])
+    return { image: made, digest: digestOf(made) }
+  })
+}
+
 /** Builds the images, or takes those of an earlier run. */
 export function standIns(): StandIns {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-debian-'))
-  try {
+  return inFolder((folder) => {
     const root = () => debianRoot(path.join(folder, 'root'))
-    const node = image('till-stand-in-node', root, [
-      ['env', `npm_config_registry=${registry()}`],
-      ['env', `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`],
-    ])
+    const node = image('till-stand-in-node', root, nodeSettings())
     const postgres = image('till-stand-in-postgres', root, [
       ['env', 'PATH=/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
       ['entrypoint', '["/usr/local/bin/start-postgres"]'],
@@ -53,8 +60,14 @@ export function standIns(): StandIns {
       ['env', 'XDG_CONFIG_HOME=/config'],
       ['cmd', 'caddy run --config /etc/caddy/Caddyfile --adapter caddyfile'],
     ])
-    const digest = run('buildah', 'images', '--format', '{{.Digest}}', node)
-    return { node: { image: node, digest }, postgres, caddy }
+    return { node: { image: node, digest: digestOf(node) }, postgres, caddy }
+  })
+}
+
+function inFolder<T>(work: (folder: string) => T): T {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-debian-'))
+  try {
+    return work(folder)
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
@@ -71,13 +84,14 @@ function image(name: string, root: () => string, settings: [option: string, valu
   return full
 }
 
-/** One root file system for all of them. */
-function debianRoot(root: string): string {
+/** One root file system for all of them. With `arch`, one for that kind of processor, with a Node for it. */
+function debianRoot(root: string, arch?: string): string {
   if (fs.existsSync(root)) return root
-  run('debootstrap', '--variant=minbase', '--include=ca-certificates,postgresql,caddy', SUITE, root)
+  const of = arch ? [`--arch=${arch}`, '--include=ca-certificates'] : ['--include=ca-certificates,postgresql,caddy']
+  run('debootstrap', '--variant=minbase', ...of, SUITE, root)
   fs.copyFileSync(CERTIFICATES, path.join(root, CERTIFICATES))
   const local = path.join(root, 'usr/local')
-  fs.copyFileSync(process.execPath, path.join(local, 'bin/node'))
+  fs.copyFileSync(arch ? nodeOf(arch, path.dirname(root)) : process.execPath, path.join(local, 'bin/node'))
   const npm = path.resolve(process.env['npm_execpath'] ?? '', '../..')
   fs.cpSync(npm, path.join(local, 'lib/node_modules/npm'), { recursive: true, dereference: true })
   fs.symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(local, 'bin/npm'))
@@ -85,6 +99,18 @@ function debianRoot(root: string): string {
   return root
 }
 
+/** The Node that this program runs on, as npm has it for the other processor. */
+function nodeOf(arch: string, folder: string): string {
+  const name = `node-linux-${arch}@${process.version.slice(1)}`
+  run('npm', 'install', '--prefix', folder, '--force', '--ignore-scripts', '--no-save', name)
+  return path.join(folder, 'node_modules', `node-linux-${arch}`, 'bin/node')
+}
+
+const nodeSettings = (): [option: string, value: string][] => [
+  ['env', `npm_config_registry=${registry()}`],
+  ['env', `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`],
+]
+const digestOf = (name: string): string => run('buildah', 'images', '--format', '{{.Digest}}', name)
 const registry = (): string => run('npm', 'config', 'get', 'registry')
 
 function run(program: string, ...args: string[]): string {
