@@ -3,8 +3,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, defineConfig, type Plugin, type UserConfig } from 'vite'
+import { splitPage, type Script, type Texts } from './scripts/later-files.ts'
+import { LOCALES } from './src/kit/locales.ts'
+import { catalogueOf } from './src/words/catalogues.ts'
 import { en } from './src/words/en.ts'
-import { wordsScript } from './src/words/in-html.ts'
+import { withTexts, wordsScript } from './src/words/in-html.ts'
 
 const root = path.resolve(import.meta.dirname, 'web')
 const outDir = path.resolve(import.meta.dirname, 'dist')
@@ -68,6 +71,7 @@ function sharedHtml(): Plugin {
  * its own.
  */
 function selfContained(page: string): Plugin {
+  const pageScript = page.replace('.html', '.js')
   return {
     name: 'self-contained',
     apply: 'build',
@@ -83,23 +87,49 @@ function selfContained(page: string): Plugin {
           cssCodeSplit: false,
           rolldownOptions: {
             input: path.join(root, page),
-            // The browser resolves the imports of an inline script from the page's address, so the script is built for
-            // that place.
-            output: { entryFileNames: page.replace('.html', '.js'), chunkFileNames: 'assets/[name]-[hash].js' },
+            output: {
+              // All that the page needs at once is one script, and what a later file shares with it stays there.
+              codeSplitting: { groups: [{ debugName: 'page', name: neededAtOnce(path.join(root, page)) }] },
+              // The browser resolves the imports of an inline script from the page's address, so the script is built
+              // for that place.
+              chunkFileNames: ({ name }) => (name === 'page' ? pageScript : 'assets/[name]-[hash].js'),
+            },
           },
         },
       })
       const { output } = (Array.isArray(result) ? result[0] : result) as { output: Emitted[] }
-      for (const file of output.filter((one) => one.type === 'chunk' && !one.isEntry)) {
-        if (file.imports?.length) throw new Error(`${file.fileName} needs the script that is inside the page`)
-        await write(file.fileName, file.code!)
-      }
-      for (const file of output.filter((one) => one.fileName.endsWith('.json')))
-        await write(file.fileName, String(file.source))
+      const scripts = output.filter((one): one is Emitted & Script => one.type === 'chunk')
+      const [inside, ...others] = scripts.toSorted((one) => (one.fileName === pageScript ? -1 : 0))
+      const { script, files, texts } = splitPage(inside!, others, await pageTexts())
+      for (const [file, code] of Object.entries(files)) await write(file, code)
       const html = output.find((file) => file.fileName.endsWith('.html'))
-      if (!html) throw new Error(`${page} was not built`)
-      await write(page, inline(String(html.source), output))
+      const css = output.filter((file) => file.fileName.endsWith('.css'))
+      if (!html || css.length !== 1) throw new Error(`${page} is one page with one style sheet`)
+      await write(page, inline(withTexts(String(html.source), texts), String(css[0]!.source), script))
     },
+  }
+}
+
+/** The texts of the payment page in every language. */
+async function pageTexts(): Promise<Record<string, Texts>> {
+  const all = LOCALES.map(async (locale) => {
+    const { ui, pay } = await catalogueOf(locale)
+    return [locale, { ui, pay }] as const
+  })
+  return Object.fromEntries(await Promise.all(all))
+}
+
+/** Names the group of the modules that the page imports, and not those that it loads later. */
+function neededAtOnce(page: string) {
+  const needed: string[] = []
+  return (id: string, graph: { getModuleInfo: (id: string) => { importedIds: string[] } | null }) => {
+    if (needed.length === 0) {
+      needed.push(page)
+      // grows while it is walked
+      for (const one of needed)
+        needed.push(...(graph.getModuleInfo(one)?.importedIds ?? []).filter((next) => !needed.includes(next)))
+    }
+    return needed.includes(id) ? 'page' : null
   }
 }
 
@@ -122,9 +152,9 @@ function scriptForSites(): Plugin {
           },
         },
       })
-      const { output } = (Array.isArray(result) ? result[0] : result) as { output: Emitted[] }
+      const { output } = (Array.isArray(result) ? result[0] : result) as { output: Script[] }
       if (output.length !== 1) throw new Error('till.js is one file')
-      await write('till.js', output[0]!.code!)
+      await write('till.js', output[0]!.code)
     },
   }
 }
@@ -175,23 +205,17 @@ interface Emitted {
   fileName: string
   type: 'asset' | 'chunk'
   source?: string | Uint8Array
-  code?: string
-  isEntry?: boolean
-  imports?: string[]
 }
 
-function inline(html: string, files: Emitted[]): string {
-  const css = files.filter((file) => file.fileName.endsWith('.css')).map((file) => String(file.source).trim())
-  const js = files.filter((file) => file.type === 'chunk' && file.isEntry).map((file) => file.code!.trim())
-  if (css.length !== 1 || js.length !== 1) throw new Error('a self-contained page has one style sheet and one script')
+function inline(html: string, css: string, js: string): string {
   const bare = html
     .replace(/\s*<link\b[^>]*\brel="stylesheet"[^>]*>/, '')
     .replace(/\s*<script\b[^>]*\bsrc="[^>]*><\/script>/, '')
   if (/<(script|link)\b[^>]*\/assets\//.test(bare)) throw new Error('the page still asks for a file')
   // Replacer functions, because `replace` would read a "$&" in the code as a pattern.
   return bare
-    .replace('</head>', () => `  <style>${css[0]}</style>\n  </head>`)
-    .replace('</body>', () => `  <script type="module">${guarded(js[0]!)}</script>\n  </body>`)
+    .replace('</head>', () => `  <style>${css.trim()}</style>\n  </head>`)
+    .replace('</body>', () => `  <script type="module">${guarded(js.trim())}</script>\n  </body>`)
 }
 
 /** Escapes the texts that would end an inline script or open a comment in it. */

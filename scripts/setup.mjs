@@ -202,9 +202,9 @@ async function buildPages(node) {
 
 /** All source files of the pages, with those that they share with the server. */
 function pageSources() {
-  const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
+  const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|words.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
   const sources = [...filesBelow('web'), ...shared].filter((file) => !file.endsWith('.test.ts'))
-  return ['package-lock.json', 'vite.config.ts', ...sources]
+  return ['package-lock.json', 'vite.config.ts', path.join('scripts', 'later-files.ts'), ...sources]
 }
 
 /** @param {string} folder @returns {string[]} in an order that does not depend on the file system */

@@ -3,16 +3,16 @@ import type { Catalogue } from './catalogues.ts'
 
 /** The texts of a page as its scripts find them. `parts`: the names of the parts that the page needs, such as "ui pay". */
 export const wordsScript = (parts: string, catalogue: Catalogue): string =>
-  `<script type="application/json" id="till-words" data-parts="${parts}">${jsonForHtml(partsOf(catalogue, parts))}</script>`
+  scriptOf(Object.fromEntries(parts.split(' ').map((part) => [part, catalogue[part as keyof Catalogue]])))
 
-/** A built page, which is English, in another language. */
+/** A built page with other texts in the place of its own. */
+export const withTexts = (html: string, texts: object): string => html.replace(TEXTS, () => scriptOf(texts))
+
+/** A built page, which is English, in another language. It has the same texts in both. */
 export const inLanguage = (html: string, locale: Locale, catalogue: Catalogue): string =>
   html
     .replace('<html lang="en">', `<html lang="${locale}"${isRightToLeft(locale) ? ' dir="rtl"' : ''}>`)
-    .replace(
-      /<script type="application\/json" id="till-words" data-parts="([\w ]+)">.*?<\/script>/s,
-      (_, parts: string) => wordsScript(parts, catalogue),
-    )
+    .replace(TEXTS, (_, english: string) => scriptOf(sameTexts(JSON.parse(english) as Texts, catalogue)))
     .replace(
       /aria-label="[^"]*" data-l="(\w+)\.(\w+)"/g,
       (_, part: string, name: string) => `aria-label="${escapeHtml(textAt(catalogue, part, name))}"`,
@@ -23,8 +23,20 @@ export const inLanguage = (html: string, locale: Locale, catalogue: Catalogue): 
       (_, tag: string, part: string, name: string) => `${tag}${escapeHtml(textAt(catalogue, part, name))}`,
     )
 
-const partsOf = (catalogue: Catalogue, parts: string): object =>
-  Object.fromEntries(parts.split(' ').map((part) => [part, catalogue[part as keyof Catalogue]]))
+type Texts = Record<string, Record<string, unknown>>
+
+const TEXTS = /<script type="application\/json" id="till-words">(.*?)<\/script>/s
+
+const scriptOf = (texts: object): string =>
+  `<script type="application/json" id="till-words">${jsonForHtml(texts)}</script>`
+
+const sameTexts = (english: Texts, catalogue: Texts): Texts =>
+  Object.fromEntries(
+    Object.entries(english).map(([part, texts]) => [
+      part,
+      Object.fromEntries(Object.keys(texts).map((name) => [name, catalogue[part]![name]])),
+    ]),
+  )
 
 function textAt(catalogue: Catalogue, part: string, name: string): string {
   const text: unknown = (catalogue as Record<string, Record<string, unknown>>)[part]?.[name]

@@ -5,14 +5,11 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { LOCALES } from '../../src/kit/locales.ts'
 import { catalogueOf } from '../../src/words/catalogues.ts'
-import { wordsScript } from '../../src/words/in-html.ts'
+import { inLanguage } from '../../src/words/in-html.ts'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 const KB = 1000
-/**
- * The compressed bytes that the payment page may cost a buyer on a phone. The script's count with the texts of one language. The goal is
- * 25 kB: since one screen, wallets, tax and prices per currency met, Hindi takes 27.3.
- */
+/** The compressed bytes that the payment page may cost a buyer on a phone. The script's count with the texts of one language. */
 const BUDGET = { script: 27.5 * KB, style: 6 * KB }
 /** The account is a page of the shop, with its frame, and no buyer loads it. */
 const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 29 * KB }
@@ -20,7 +17,11 @@ const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 29
 const page = (file: string) => readFile(path.join(DIST, file), 'utf8')
 const insides = (html: string, tag: RegExp) => [...html.matchAll(tag)].map(([, inside]) => inside!)
 const SCRIPTS = /<script type="module">([\s\S]*?)<\/script>/g
+const TEXTS = /(<script type="application\/json" id="till-words">[\s\S]*?<\/script>)/g
 const STYLES = /<style>([\s\S]*?)<\/style>/g
+
+/** The address of a later file in a script: its name, and whether there is one for each language. */
+const LATER = /import\(`(?:\.\.\/assets|\.)\/([\w-]+)(\.\$\{tillPage\.language\})?\.js\$\{tillPage\.again\}`\)/g
 
 test('the payment page is one file, within its budget', async () => {
   const html = await page('pay/index.html')
@@ -30,7 +31,8 @@ test('the payment page is one file, within its budget', async () => {
   const style = gzipSync(styles[0]!).length
   assert.ok(style <= BUDGET.style, `style: ${style} of ${BUDGET.style} bytes`)
   for (const locale of LOCALES) {
-    const cost = gzipSync(scripts[0]! + wordsScript('ui pay', await catalogueOf(locale))).length
+    const [texts] = insides(inLanguage(html, locale, await catalogueOf(locale)), TEXTS)
+    const cost = gzipSync(scripts[0]! + texts).length
     assert.ok(cost <= BUDGET.script, `script with the words in ${locale}: ${cost} of ${BUDGET.script} bytes`)
   }
   assert.doesNotMatch(
@@ -56,12 +58,24 @@ test('the pages for sellers are within their budgets, with all that they load', 
   }
 })
 
-test('the files that the page loads later exist, and need nothing else', async () => {
+test('the files that the page loads later exist in each language, and need nothing else at once', async () => {
   const [script] = insides(await page('pay/index.html'), SCRIPTS)
-  const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
-  const names = later.map((file) => /([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1]).sort()
+  const seen = new Set<string>()
+  for (const queue = [script!]; queue.length > 0;) {
+    const text = queue.pop()!
+    for (const [, name, language] of text.matchAll(LATER)) {
+      if (seen.has(name!)) continue
+      seen.add(name!)
+      for (const locale of language ? LOCALES : ['']) {
+        const file = await page(path.join('assets', `${name}${locale && `.${locale}`}.js`))
+        assert.doesNotMatch(file, /\bimport\b\s*[^(]/, `${name} ${locale}`)
+        queue.push(file)
+      }
+    }
+    assert.equal([...text.matchAll(LATER)].length, text.split('import(').length - 1)
+  }
   // `dist` draws the UPI code
-  assert.deepEqual(names, [
+  assert.deepEqual(Array.from(seen, (name) => name.slice(0, -9)).sort(), [
     'dist',
     'email-suggestion',
     'form-tools',
@@ -72,7 +86,6 @@ test('the files that the page loads later exist, and need nothing else', async (
     'stripe-form',
     'tax-part',
   ])
-  for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)
 })
 
 test('every page has the place for the data of the server, and nothing that its policy forbids', async () => {

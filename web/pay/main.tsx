@@ -1,6 +1,7 @@
 import '../ui/base.css'
 import '../ui/parts.css'
 import './pay.css'
+import './later.ts'
 import { render } from 'preact'
 import { readKept, takeLink } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'

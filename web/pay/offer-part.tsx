@@ -1,11 +1,17 @@
-/** @jsxRuntime classic */
-/** @jsx page.h */
-import type { ComponentChildren, ComponentType, InputHTMLAttributes } from 'preact'
-import type { ProductView, Wish } from '../ui/api.ts'
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { decimalsOf, decimalText } from '../../src/kit/money.ts'
 import { readAmount } from '../ui/amounts.ts'
+import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
+import { money, percent } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { say, saying, wordsOf } from '../ui/language.ts'
+import { sentence } from '../ui/words.ts'
 import { CurrencyChoice } from './currency-choice.tsx'
-import type { OfferTools } from './offer-tools.ts'
 import type { Offer } from './state.ts'
+
+const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 export interface OfferProps {
   product: ProductView
@@ -33,23 +39,11 @@ interface Found {
 type Typed = { minor?: number | undefined; fault?: string | undefined }
 type FieldId = 'chosen' | 'code'
 
-/** The page's own Preact, which draws the elements of this file, and its functions. */
-let page: OfferTools
-declare global {
-  // TypeScript looks here for the elements of a file that names its own function for JSX.
-  export import JSX = preact.JSX
-}
-
 /** The fields for another currency, a chosen price and a discount code. Few products need them, so the page loads them on demand. */
-export function offerPart(tools: OfferTools): ComponentType<OfferProps> {
-  page = tools
-  return OfferPart
-}
-
-function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
+export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
   const { amount: leastMinor, currency } = product
-  const [typed, setTyped] = page.useState(() => firstPrice(product, wish))
-  const [typedIn, setTypedIn] = page.useState(currency)
+  const [typed, setTyped] = useState(() => firstPrice(product, wish))
+  const [typedIn, setTypedIn] = useState(currency)
   // A number that was typed for one currency is no price in another.
   if (typedIn !== currency) {
     setTypedIn(currency)
@@ -58,24 +52,27 @@ function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: Of
   const { faultAt, refuse, clearFault } = useFault()
   const { code, setCode, discount, form, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
 
-  const read: Typed = product.payWhatYouWant ? readAmount(typed, currency, page.decimalsOf(currency), page) : {}
+  const read: Typed = product.payWhatYouWant
+    ? readAmount(typed, currency, decimalsOf(currency), { words: shared, say })
+    : {}
   const listMinor = read.minor ?? leastMinor
   const offMinor = discount ? takenOff(listMinor, discount) : 0
   const wishWith = (used: Discount | undefined): Wish => ({
     ...(read.minor !== undefined && { chosenAmount: read.minor }),
     ...(used && { discountCode: used.code }),
   })
-  page.useEffect(() => {
+  useEffect(() => {
     // A code of the wish is still on its way, and its discount with it.
     if (applying) return
     const offer = { wish: wishWith(discount), listMinor, offMinor, ...(form && { form }) }
     onOffer(read.fault ? undefined : offer)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what the others hold follows from these
   }, [read.fault, listMinor, offMinor, discount, applying, currency])
-  // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
+  // A press on the button can come before an effect runs.
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
     if (listMinor < leastMinor)
-      return void refuse('chosen', page.say(page.words.leastAmount, { price: page.money(leastMinor, currency) }))
+      return void refuse('chosen', say(words.leastAmount, { price: money(leastMinor, currency) }))
     // The buyer has typed a code and not pressed "Apply". The next press pays the price that the code makes.
     if (!discount && code.trim()) return void (await apply())
     return wishWith(discount)
@@ -89,7 +86,7 @@ function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: Of
   }
   return (
     <div class="stack offer">
-      {product.prices[1] && <CurrencyChoice {...{ page, product, onType, onCurrency }} />}
+      {product.prices[1] && <CurrencyChoice {...{ product, onType, onCurrency }} />}
       {product.payWhatYouWant && (
         <PriceField product={product} typed={typed} read={read} fault={faultAt('chosen')} onType={typing(setTyped)} />
       )}
@@ -120,7 +117,7 @@ function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: Of
 
 /** The one fault that the page shows, and the field at which it stands. */
 function useFault() {
-  const [fault, setFault] = page.useState<{ at: FieldId; text: string }>()
+  const [fault, setFault] = useState<{ at: FieldId; text: string }>()
   return {
     faultAt: (at: FieldId) => (fault?.at === at ? fault.text : undefined),
     clearFault: () => setFault(undefined),
@@ -141,11 +138,11 @@ function useDiscount(
   refuse: (at: FieldId, text: string, movesFocus?: boolean) => void,
   clearFault: () => void,
 ) {
-  const [code, setCode] = page.useState(discountCode)
-  const [{ discount, form }, setFound] = page.useState<Found>({})
-  const [applying, setApplying] = page.useState(discountCode !== '')
-  const [foundIn, setFoundIn] = page.useState(currency)
-  const [shown] = page.useState({ currency })
+  const [code, setCode] = useState(discountCode)
+  const [{ discount, form }, setFound] = useState<Found>({})
+  const [applying, setApplying] = useState(discountCode !== '')
+  const [foundIn, setFoundIn] = useState(currency)
+  const shownRef = useRef(currency)
   // With another currency the code takes off another amount, or nothing.
   if (foundIn !== currency) {
     setFoundIn(currency)
@@ -153,23 +150,24 @@ function useDiscount(
     setApplying(code.trim() !== '')
   }
   async function apply(movesFocus = true): Promise<void> {
-    if (!code.trim()) return refuse('code', page.words.codeMissing)
+    if (!code.trim()) return refuse('code', words.codeMissing)
     setApplying(true)
     clearFault()
     try {
-      const found = await page.getProduct(id, { discountCode: code.trim(), currency })
+      const found = await getProduct(id, { discountCode: code.trim(), currency })
       // The buyer may have switched to another currency meanwhile.
-      if (shown.currency === currency) setFound({ discount: found.discount, form: found.payments.form })
+      if (shownRef.current === currency) setFound({ discount: found.discount, form: found.payments.form })
     } catch (trouble) {
-      if (shown.currency === currency) refuse('code', page.sentence(trouble), movesFocus)
+      if (shownRef.current === currency) refuse('code', sentence(trouble), movesFocus)
     } finally {
-      if (shown.currency === currency) setApplying(false)
+      if (shownRef.current === currency) setApplying(false)
     }
   }
-  page.useEffect(() => {
-    const isFirst = shown.currency === currency
-    shown.currency = currency
+  useEffect(() => {
+    const isFirst = shownRef.current === currency
+    shownRef.current = currency
     if (code.trim()) void apply(isFirst)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another currency is a reason to ask again
   }, [currency])
   const remove = () => {
     setFound({})
@@ -182,7 +180,7 @@ function firstPrice({ prices, currency }: ProductView, wish: Wish): string {
   const chosenAmount = (wish.currency ?? currency) === currency ? wish.chosenAmount : undefined
   const begin = prices.find((price) => price.currency === currency)?.amount
   const minor = chosenAmount ?? (begin || undefined)
-  return minor === undefined ? '' : page.decimalText(minor, currency)
+  return minor === undefined ? '' : decimalText(minor, currency)
 }
 
 interface PriceFieldProps {
@@ -197,12 +195,8 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
   return (
     <Field
       id="chosen"
-      label={page.say(page.words.chooseAmount, { currency })}
-      hint={
-        leastMinor > 0
-          ? page.say(page.words.chooseLeast, { price: page.money(leastMinor, currency) })
-          : page.words.chooseAny
-      }
+      label={say(words.chooseAmount, { currency })}
+      hint={leastMinor > 0 ? say(words.chooseLeast, { price: money(leastMinor, currency) }) : words.chooseAny}
       value={typed}
       onType={onType}
       fault={fault}
@@ -212,7 +206,7 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
         <output class="soft small understood" for="chosen">
           {read.minor === undefined
             ? (typed.trim() && read.fault) || ''
-            : page.say(page.words.youPay, { price: page.money(read.minor, currency) })}
+            : say(words.youPay, { price: money(read.minor, currency) })}
         </output>
       }
     />
@@ -232,10 +226,10 @@ interface CodeFieldProps {
 function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldProps) {
   return (
     <details open={open || undefined}>
-      <summary>{page.words.haveCode}</summary>
+      <summary>{words.haveCode}</summary>
       <Field
         id="code"
-        label={page.words.discountCode}
+        label={words.discountCode}
         value={code}
         onType={onType}
         fault={fault}
@@ -250,7 +244,7 @@ function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldPr
         }}
         end={
           <button type="button" class="button" aria-disabled={applying || undefined} onClick={onApply}>
-            {applying ? page.words.checking : page.words.apply}
+            {applying ? words.checking : words.apply}
           </button>
         }
       />
@@ -268,13 +262,13 @@ function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, 
   return (
     <p class="recipient">
       <output>
-        {page.saying(page.words.takesOff, {
+        {saying(words.takesOff, {
           code: <b>{code}</b>,
-          amount: percentOff ? page.percent(percentOff) : page.money(amountOff, currency),
+          amount: percentOff ? percent(percentOff) : money(amountOff, currency),
         })}
       </output>
-      <button type="button" class="link" aria-label={page.words.removeCode} onClick={onRemove}>
-        {page.words.remove}
+      <button type="button" class="link" aria-label={words.removeCode} onClick={onRemove}>
+        {words.remove}
       </button>
     </p>
   )
@@ -322,7 +316,7 @@ function Field({ id, label, hint, value, onType, fault, input, end, below }: Fie
       </div>
       {fault ? (
         <p class="fault" id={`${id}-fault`}>
-          <page.Icon name="alert" />
+          <Icon name="alert" />
           {fault}
         </p>
       ) : (

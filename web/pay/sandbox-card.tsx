@@ -1,7 +1,5 @@
-/** @jsxRuntime classic */
-/** @jsx page.h */
+import { Icon } from '../ui/icon.tsx'
 import { CARDS, type Card, type CardField, expiryText, filled, grouped } from './sandbox-cards.ts'
-import { page } from './sandbox-tools.ts'
 
 export type Faults = Partial<Card>
 
@@ -77,7 +75,7 @@ function Field({ id, label, placeholder, value, fault, onText }: FieldProps) {
       />
       {fault && (
         <p class="fault" id={`card-${id}-fault`}>
-          <page.Icon name="alert" />
+          <Icon name="alert" />
           {fault}
         </p>
       )}

@@ -1,11 +1,13 @@
-/** @jsxRuntime classic */
-/** @jsx page.h */
-import type { ComponentChildren, ComponentType } from 'preact'
-import type { OrderStatus, Rail } from '../ui/api.ts'
+import { type ComponentChildren, render } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { decimalText } from '../../src/kit/money.ts'
+import { ApiError, call, type OrderStatus, type Rail } from '../ui/api.ts'
+import { Drawing, Icon } from '../ui/icon.tsx'
+import { WAYS } from '../ui/words.ts'
+import { hasWallet } from './device-wallets.ts'
 import type { Fault, MountedForm, Outcome, PaymentForm } from './payment-form.ts'
 import { CardFields, type Faults, TestCards } from './sandbox-card.tsx'
 import { CARDS, type Card, faultsOf, NO_CARD, scenarioOf } from './sandbox-cards.ts'
-import { page, type SandboxTools, takeTools } from './sandbox-tools.ts'
 import type { PageWallets } from './use-wallets.ts'
 import { ABOUT, SCAN, SHAPES, upiLink } from './sandbox-words.ts'
 
@@ -22,18 +24,13 @@ export interface SandboxProps {
   wallets: PageWallets
 }
 
-export function sandboxPart(tools: SandboxTools): ComponentType<SandboxProps> {
-  takeTools(tools)
-  return SandboxPart
-}
-
-function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
-  const [scenario, setScenario] = page.useState('success')
-  const [card, setCard] = page.useState(NO_CARD)
-  const [faults, setFaults] = page.useState<Faults>({})
+export function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
+  const [scenario, setScenario] = useState('success')
+  const [card, setCard] = useState(NO_CARD)
+  const [faults, setFaults] = useState<Faults>({})
   const isCard = more.chosen === 'card'
-  const chosenRef = page.useRef({ rail: more.chosen, scenario, card })
-  // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
+  const chosenRef = useRef({ rail: more.chosen, scenario, card })
+  // A press on the button can come before an effect runs.
   chosenRef.current = { rail: more.chosen, scenario, card }
   /** The fields are looked at before there is an order. Only a number of the list goes on, and none leaves the browser. */
   async function check(): Promise<Fault | undefined> {
@@ -47,7 +44,7 @@ function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
     document.getElementById(`card-${first}`)?.focus()
     return { kind: 'invalid', message: Object.values(found)[0] }
   }
-  page.useEffect(
+  useEffect(
     () =>
       onForm({
         stays: false,
@@ -55,6 +52,7 @@ function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
         submit: ({ clientSecret }, sending) => pay(clientSecret, chosenRef.current, sending),
         destroy() {},
       }),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the form is told once, and reads what is chosen at the press
     [],
   )
   const press = (rail: Rail) => {
@@ -70,17 +68,18 @@ function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
     }
     void wallets.confirm(form, { rail })
   }
-  const here = more.rails.filter(page.hasWallet)
+  const here = more.rails.filter(hasWallet)
   const list = here.join()
-  page.useEffect(() => {
+  useEffect(() => {
     if (!list) return
     const { place } = wallets
-    page.render(<WalletButtons rails={here} onPress={press} />, place)
+    render(<WalletButtons rails={here} onPress={press} />, place)
     wallets.show(true)
     return () => {
-      page.render(null, place)
+      render(null, place)
       wallets.show(false)
     }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- `list` says which buttons there are
   }, [list])
   const type = (change: Partial<Card>) => {
     setCard({ ...card, ...change })
@@ -93,7 +92,7 @@ function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
       </RailChoice>
       <details class="sandbox" dir="ltr" lang="en">
         <summary class="sandbox-title">
-          <page.Icon name="flask" /> Test mode: no money moves. How the bank behaves
+          <Icon name="flask" /> Test mode: no money moves. How the bank behaves
         </summary>
         {isCard ? <TestCards onCard={type} /> : <ScenarioChoice value={scenario} onValue={setScenario} />}
       </details>
@@ -109,7 +108,7 @@ const WalletButtons = ({ rails, onPress }: { rails: Rail[]; onPress: (rail: Rail
   <div class="wallet-buttons">
     {rails.map((rail) => (
       <button type="button" key={rail} onClick={() => onPress(rail)}>
-        {page.WAYS[rail]}
+        {WAYS[rail]}
       </button>
     ))}
   </div>
@@ -123,14 +122,14 @@ async function pay(
 ): Promise<Outcome> {
   sending()
   try {
-    const { status } = await page.call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', {
+    const { status } = await call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', {
       clientSecret,
       rail,
       scenario: rail === 'card' ? scenarioOf(card.number) : scenario,
     })
     return { kind: status }
   } catch (error) {
-    const trouble = error instanceof page.ApiError ? error : new page.ApiError({ code: 'unreachable' })
+    const trouble = error instanceof ApiError ? error : new ApiError({ code: 'unreachable' })
     return REFUSALS[trouble.code] ?? { kind: trouble.unknown ? 'unknown' : 'refused', trouble }
   }
 }
@@ -158,8 +157,8 @@ function RailChoice({
         <div class="rail" key={rail}>
           <label>
             <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
-            <span>{page.WAYS[rail]}</span>
-            <page.Drawing shape={SHAPES[rail]} />
+            <span>{WAYS[rail]}</span>
+            <Drawing shape={SHAPES[rail]} />
           </label>
           {rail === chosen && (
             <div class="about soft small">
@@ -190,7 +189,7 @@ function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: st
 
 /** A code to scan at a desk. A phone cannot scan itself, so it gets a link to the app. */
 function UpiCode({ order, seller }: Pick<SandboxProps, 'order' | 'seller'>) {
-  const link = upiLink({ ...order, amount: page.decimalText(order.amount, order.currency) }, seller)
+  const link = upiLink({ ...order, amount: decimalText(order.amount, order.currency) }, seller)
   if (matchMedia('(pointer: coarse)').matches)
     return (
       <a class="button" href={link}>
@@ -207,9 +206,9 @@ function UpiCode({ order, seller }: Pick<SandboxProps, 'order' | 'seller'>) {
 
 /** Drawing a code takes a fifth of the page's script, and few buyers need one, so it is loaded on demand again. */
 function Code({ text }: { text: string }) {
-  const [drawing, setDrawing] = page.useState<string>()
-  page.useEffect(() => {
-    page.loadDrawer().then(
+  const [drawing, setDrawing] = useState<string>()
+  useEffect(() => {
+    import('uqr').then(
       ({ renderSVG }) => setDrawing(renderSVG(text, { border: 3 })),
       // Without the drawing, the text below it still says what to do.
       () => {},

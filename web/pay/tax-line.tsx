@@ -1,11 +1,10 @@
-import { type ComponentType, h } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { share } from '../../src/kit/money.ts'
-import { getProduct, type OrderStatus, type ProductView } from '../ui/api.ts'
+import type { OrderStatus, ProductView } from '../ui/api.ts'
 import { percent } from '../ui/format.ts'
-import { sentence } from '../ui/words.ts'
+import { say, wordsOf } from '../ui/language.ts'
+import { useLater } from './later.ts'
 import type { TaxPartProps } from './tax-part.tsx'
-import { LOCALE, say, wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
 /** Countries whose tax has this name in every language. */
@@ -37,23 +36,17 @@ export function TaxLine({ tax, before }: TaxLineProps) {
   return said ? <p class="small soft">{said}</p> : null
 }
 
+const load = () => import('./tax-part.tsx')
+
 /** The buyer's country, where the seller's tax depends on it. The page loads its field only then. */
 export function useTax(product: ProductView, onTax: (tax: PriceTax) => void, kept: string | undefined) {
   const isAsked = product.tax && product.tax.treatment !== 'exempt'
-  const [Part, setPart] = useState<ComponentType<TaxPartProps>>()
-  const [failed, setFailed] = useState(false)
+  const { loaded: { TaxPart } = {}, failed } = useLater(load, !!isAsked)
   const readerRef: TaxPartProps['readerRef'] = useRef(undefined)
-  useEffect(() => {
-    if (isAsked)
-      import('./tax-part.tsx').then(
-        ({ taxPart }) => setPart(() => taxPart({ h, useState, useEffect, useRef, getProduct, sentence, say, words, locale: LOCALE })), // oxfmt-ignore
-        () => setFailed(true),
-      )
-  }, [isAsked])
   return {
     failed,
     /** Where the buyer is, for the order. Undefined: that is not said yet. */
     read: () => (isAsked ? readerRef.current?.() : {}),
-    part: Part && <Part product={product} kept={kept} onTax={onTax} readerRef={readerRef} />,
+    part: TaxPart && <TaxPart product={product} kept={kept} onTax={onTax} readerRef={readerRef} />,
   }
 }

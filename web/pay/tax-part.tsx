@@ -1,24 +1,11 @@
-/** @jsxRuntime classic */
-/** @jsx page.h */
-import type { ComponentType, h } from 'preact'
-import type { useEffect, useRef, useState } from 'preact/hooks'
-import type { Catalogue } from '../../src/words/catalogues.ts'
-import type { ProductView, Wish } from '../ui/api.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
 import { countriesIn } from '../ui/countries.ts'
-import type { say } from '../ui/language.ts'
+import { LOCALE, say, wordsOf } from '../ui/language.ts'
+import { sentence } from '../ui/words.ts'
 
-/** What the page passes in: a script that is loaded later cannot import from the page. */
-export interface TaxTools {
-  h: typeof h
-  useState: typeof useState
-  useEffect: typeof useEffect
-  useRef: typeof useRef
-  getProduct: (id: string, asked: { country: string }) => Promise<ProductView>
-  sentence: (trouble: unknown) => string
-  say: typeof say
-  words: Catalogue['pay']
-  locale: string
-}
+const words = wordsOf('pay')
+const names = countriesIn(LOCALE)
 
 export interface TaxPartProps {
   product: ProductView
@@ -30,39 +17,30 @@ export interface TaxPartProps {
   readerRef: { current: (() => Pick<Wish, 'country' | 'countryConfirmed'> | undefined) | undefined }
 }
 
-let page: TaxTools
-let names: Map<string, string>
-
-/** Asks for the buyer's country. Only products with tax need it, so the page loads it on demand. */
-export function taxPart(tools: TaxTools): ComponentType<TaxPartProps> {
-  page = tools
-  names = countriesIn(tools.locale)
-  return TaxPart
-}
-
 const nameOf = (code: string): string => names.get(code) ?? code
 
-function TaxPart({ product: { id, tax }, kept, onTax, readerRef }: TaxPartProps) {
+/** Asks for the buyer's country. Only products with tax need it, so the page loads it on demand. */
+export function TaxPart({ product: { id, tax }, kept, onTax, readerRef }: TaxPartProps) {
   const { buyerCountry, seenCountry } = tax!
-  const { say, words } = page
-  const [country, setCountry] = page.useState(kept ?? buyerCountry ?? '')
-  const [fault, setFault] = page.useState<string | undefined>(undefined)
+  const [country, setCountry] = useState(kept ?? buyerCountry ?? '')
+  const [fault, setFault] = useState<string | undefined>(undefined)
   /** The country whose tax is on the page. */
-  const shownRef = page.useRef(buyerCountry)
+  const shownRef = useRef(buyerCountry)
   /** The country with which a contradiction was shown. */
-  const toldRef = page.useRef('')
-  const place = page.useRef<HTMLSelectElement>(null)
-  page.useEffect(() => show(country), [country])
+  const toldRef = useRef('')
+  const place = useRef<HTMLSelectElement>(null)
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- `show` is new at every render, and asks about the country
+  useEffect(() => show(country), [country])
   function show(code: string): void {
     if (!code || shownRef.current === code) return
-    page.getProduct(id, { country: code }).then(
+    getProduct(id, { country: code }).then(
       ({ tax: found }) => {
         // the buyer may have chosen another one meanwhile
         if (place.current?.value !== code) return
         shownRef.current = code
         onTax(found)
       },
-      (trouble: unknown) => setFault(page.sentence(trouble)),
+      (trouble: unknown) => setFault(sentence(trouble)),
     )
   }
   const differs = seenCountry !== undefined && seenCountry !== country

@@ -6,11 +6,11 @@ import { wordsOf } from '../ui/language.ts'
 const words = wordsOf('pay')
 
 /** Why the last try took no money. */
-const REASONS: Record<NonNullable<State['notice']>, string> = {
-  declined: words.declined,
-  not_taken: words.notTaken,
-  left: words.left,
-  invalid: words.invalid,
+const REASONS: Record<NonNullable<State['notice']>, [title: string, text: string]> = {
+  declined: [words.declined, words.declinedText],
+  not_taken: [words.notTaken, words.notTakenText],
+  left: [words.left, words.leftText],
+  invalid: [words.invalid, words.invalidText],
 }
 
 export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
@@ -20,9 +20,10 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
     if (notice !== 'invalid') alarm.current?.focus()
   }, [notice])
   if (!notice) return null
+  const [title, text] = REASONS[notice]
   const { message = detail, link } = (notice === 'left' && kept?.left) || {}
   return (
-    <Notice tone="alarm" role="alert" focus={alarm} title={REASONS[notice]}>
+    <Notice tone="alarm" role="alert" focus={alarm} title={title}>
       {message && (
         <p>
           {link ? (
@@ -34,7 +35,7 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
           )}
         </p>
       )}
-      <p>{words[`${notice === 'not_taken' ? 'notTaken' : notice}Text`]}</p>
+      <p>{text}</p>
     </Notice>
   )
 }
