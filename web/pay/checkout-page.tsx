@@ -5,16 +5,15 @@ import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
 import { openCheckout } from './checkout.ts'
-import { Delivered } from './delivered.tsx'
-import { Ended } from './ended.tsx'
+import { type Later, useLater } from './later.ts'
+import { OrderLink } from './order-link.tsx'
 import { PaymentStep } from './payment-step.tsx'
 import { asShown, pricedIn } from './priced-in.ts'
-import { viewOf, type View } from './state.ts'
+import { isForm, viewOf, type View } from './state.ts'
 import { ownSite } from './site.ts'
 import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
 import { totalOf } from './total.ts'
-import { Waiting } from './waiting.tsx'
 import { LanguageChoice } from '../ui/language-choice.tsx'
 import { saying, wordsOf } from '../ui/language.ts'
 
@@ -33,9 +32,10 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
   const product = pricedIn(given, state)
   const view = viewOf(all)
   // One screen, before and after the order is made: the payment form must keep its place.
-  const step = view === 'in_form' || view === 'contact' ? 'payment' : view
-  const panel = useMovingFocus(step)
-  const Step = STEPS[view]
+  const step = isForm(view) ? 'payment' : view
+  const after = useLater(loadAfter, useBegun() || all.kept !== undefined)
+  const Step = isForm(view) ? PaymentStep : view === 'checking' ? undefined : after.loaded?.[view]
+  const panel = useMovingFocus(Step || view === 'checking' ? step : `${step}, to come`)
   useEffect(() => {
     document.title = [
       view === 'delivered' && (all.order!.amount > 0 ? shared.paid : words.yours),
@@ -50,7 +50,11 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
     <div class="counter" data-view={step}>
       <Summary product={product} order={state.order} total={totalOf(product, state)} />
       <main class="step" ref={panel}>
-        <Step product={product} checkout={checkout} state={state} key={step} />
+        {Step ? (
+          <Step product={product} checkout={checkout} state={state} key={step} />
+        ) : (
+          <OneMoment view={view} checkout={checkout} state={state} later={after} />
+        )}
       </main>
       <footer class="imprint small">
         <SellerLinks seller={product.seller} />
@@ -64,15 +68,7 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
   )
 }
 
-const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
-  contact: PaymentStep,
-  checking: Checking,
-  payment: PaymentStep,
-  in_form: PaymentStep,
-  waiting: Waiting,
-  delivered: Delivered,
-  ended: Ended,
-}
+const loadAfter = () => import('./after-payment.ts')
 
 /** Announced to buyers who do not see the page change. */
 const SAID: Record<View, string> = {
@@ -85,13 +81,21 @@ const SAID: Record<View, string> = {
   ended: words.saidEnded,
 }
 
-function Checking({ checkout, state }: StepProps) {
+interface OneMomentProps extends Omit<StepProps, 'product'> {
+  view: View
+  later: Later<unknown>
+}
+
+/** While the page asks about the order, or loads the step that the order is at. The order's page knows the answer too. */
+function OneMoment({ view, checkout, state: { trouble, kept }, later }: OneMomentProps) {
+  const isAsking = view === 'checking'
+  const silent = isAsking ? trouble !== undefined && sentence(trouble) : later.failed && words.partMissing
   return (
     <div class="stack">
-      <h2 tabIndex={-1}>{words.lookingUp}</h2>
-      {state.trouble ? (
-        <Notice tone="alarm" title={sentence(state.trouble)} role="alert">
-          <button type="button" class="link" onClick={() => void checkout.check()}>
+      <h2 tabIndex={-1}>{SAID[view]}</h2>
+      {silent ? (
+        <Notice tone="alarm" title={silent} role="alert">
+          <button type="button" class="link" onClick={() => (isAsking ? void checkout.check() : later.again())}>
             {shared.tryAgain}
           </button>
         </Notice>
@@ -100,14 +104,25 @@ function Checking({ checkout, state }: StepProps) {
           <span class="spinner" aria-hidden="true" /> {words.lookingUpText}
         </p>
       )}
+      {!isAsking && <OrderLink kept={kept} />}
     </div>
   )
 }
 
+/** Whether the buyer has begun to fill in the form. Who only looks loads nothing more. */
+function useBegun(): boolean {
+  const [begun, setBegun] = useState(false)
+  useEffect(() => {
+    const begin = () => setBegun(true)
+    for (const what of ['focusin', 'input', 'pointerdown']) addEventListener(what, begin, { once: true })
+  }, [])
+  return begun
+}
+
 /** Moves the focus to the heading when the step changes, because the pressed button is gone. Not on arrival. */
-function useMovingFocus(view: View) {
+function useMovingFocus(view: string) {
   const panel = useRef<HTMLElement>(null)
-  const shownRef = useRef<View>(view)
+  const shownRef = useRef(view)
   useEffect(() => {
     const from = shownRef.current
     shownRef.current = view

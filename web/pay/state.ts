@@ -45,6 +45,10 @@ export type Notice = 'declined' | 'not_taken' | 'left' | 'invalid'
 /** `contact` and `payment` are one screen. In `payment` the order exists already. */
 export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 'delivered' | 'ended'
 
+/** Whether the buyer is at the one screen of the form. */
+export const isForm = (view: View): view is 'contact' | 'payment' | 'in_form' =>
+  view === 'contact' || view === 'payment' || view === 'in_form'
+
 /**
  * The one place that decides what the page shows. The service's answer about the order comes first, so that a paid
  * order wins every render. Then comes a payment that may be under way. Only then may the page ask for money.
