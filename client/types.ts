@@ -873,7 +873,7 @@ export interface PublicProduct {
     amount: number
     /** With `payWhatYouWant`: the lowest price, not above `amount`. By default it is `amount`. */
     minimum?: number
-    /** The rails that this product offers. */
+    /** The rails that this product offers: cards first, then by what is usual in the currency and the buyer’s country. */
     rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
     payments: {
       /** Whether buyers can pay now. */
@@ -975,7 +975,7 @@ export interface PublicProduct {
     /** The seller’s refund policy, plain text. */
     refundPolicy?: string
   }
-  /** The rails that this product offers. */
+  /** The rails that this product offers: cards first, then by what is usual in the currency and the buyer’s country. */
   rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
   payments: {
     /** Whether buyers can pay now. */

@@ -7,6 +7,7 @@ import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
 import { type PriceRow, priceOf } from '../products/prices.ts'
 import type { PriceView } from './product-schema.ts'
+import { orderedRails } from './rail-order.ts'
 
 type Processors = ReadonlyMap<string, Processor>
 
@@ -45,12 +46,14 @@ export interface Payable {
   free: boolean
   /** The payment leaves vouchers out. */
   withoutVouchers: boolean
+  /** The buyer's country, as far as it is known. */
+  country: string | undefined
 }
 
 export function priceView(
   processors: Processors,
   price: PriceRow,
-  { account, free, withoutVouchers }: Payable,
+  { account, free, withoutVouchers, country }: Payable,
 ): PriceView {
   const { currency } = price
   const processor = processorFor(processors, currency)
@@ -59,7 +62,7 @@ export function priceView(
   const form = !free && paidAt?.formSetup?.({ currency, withoutVouchers })
   return {
     ...priceOf(price),
-    rails: processor?.rails(currency) ?? [],
+    rails: orderedRails(processor?.rails(currency) ?? [], { currency, country }),
     payments: { live: processor !== undefined, ...(processor && { processor: processor.name }), ...(form && { form }) },
   }
 }

@@ -30,7 +30,10 @@ export const ProductQuery = Type.Object({
   ),
 })
 
-const Rails = Type.Array(Rail, { description: 'The rails that this product offers.' })
+const Rails = Type.Array(Rail, {
+  description:
+    'The rails that this product offers: cards first, then by what is usual in the currency and the buyer’s country.',
+})
 const Payments = Type.Object({
   live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
   processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),

@@ -146,9 +146,10 @@ function viewOf(
 ): ProductView {
   const { seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, account, saleTax, further, ...product } = row // oxfmt-ignore
   const { amount, currency, free } = product
-  const payable = { account, free, withoutVouchers }
   const first: PriceRow = { currency, leastMinor: amount, suggestedMinor: suggestedAmount }
-  const begin = { currency: buyer.begin, country: buyer.country ?? buyer.seen?.country }
+  const country = buyer.country ?? buyer.seen?.country
+  const begin = { currency: buyer.begin, country }
+  const payable = { account, free, withoutVouchers, country }
   const { rails, payments } = priceView(processors, first, payable)
   return {
     ...product,

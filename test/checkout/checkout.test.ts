@@ -68,7 +68,7 @@ test('a product for sale shows its price, its seller and the ways to pay, and no
       {
         currency: 'INR',
         amount: 49_900,
-        rails: ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'],
+        rails: ['card', 'upi', 'bank_transfer', 'wallet', 'debit', 'apple_pay', 'google_pay'],
         payments: { live: true, processor: 'sandbox' },
       },
     ],
@@ -76,12 +76,12 @@ test('a product for sale shows its price, its seller and the ways to pay, and no
     free: false,
     payWhatYouWant: false,
     seller: { name: 'Ann' },
-    rails: ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'],
+    rails: ['card', 'upi', 'bank_transfer', 'wallet', 'debit', 'apple_pay', 'google_pay'],
     payments: { live: true, processor: 'sandbox' },
     statementDescriptor: 'TILL* A BOOK',
   })
   const dollars = await shop.call('GET', `/api/products/${await shop.product()}/public`)
-  assert.deepEqual(dollars.body.rails, ['card', 'debit', 'bank_transfer', 'apple_pay', 'google_pay', 'wallet'])
+  assert.deepEqual(dollars.body.rails, ['card', 'wallet', 'debit', 'bank_transfer', 'apple_pay', 'google_pay'])
   assert(!('imageUrl' in dollars.body))
 })
 

@@ -320,3 +320,17 @@ test('the hosted page begins with the currency of its address, else of the count
   assert.deepEqual([german.currency, german.home], ['USD', undefined])
   assert.equal((await page('', { 'x-country': 'CA' })).home, 'CAD')
 })
+
+test('the view lists cards first, then the rails that are usual in the currency and the buyer’s country', async () => {
+  const id = await shared().product({ currency: 'EUR', priceMinor: 1900 })
+  const rails = async (headers: Record<string, string>) => {
+    const { rails, prices } = await view(id, '', headers)
+    assert.deepEqual(prices[0].rails, rails)
+    return rails.slice(0, 2).join()
+  }
+  assert.equal(await rails({}), 'card,wallet')
+  assert.equal(await rails({ 'x-country': 'NL' }), 'card,bank_transfer')
+  assert.equal(await rails({ 'accept-language': 'nl-NL,nl;q=0.9' }), 'card,bank_transfer')
+  assert.equal(await rails({ 'x-country': 'DE', 'accept-language': 'nl-NL' }), 'card,wallet')
+  assert.equal(await rails({ 'x-country': 'IN' }), 'card,wallet')
+})
