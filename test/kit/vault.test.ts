@@ -9,12 +9,13 @@ import type { Ends } from '../support/shop.ts'
 
 // A bucket as the place of a backup. `backup.test.ts` makes and restores whole backups.
 
+/** Between two tries of one read. */
+const PAUSE_MS = 1
+
 async function bucket(t: Ends) {
   const server = await startS3Server(t)
   const { endpoint } = server
-  const place = openPlace({
-    s3: { bucket: BUCKET, region: 'eu-test-1', endpoint, publicEndpoint: undefined, keys: KEYS },
-  })
+  const place = openPlace({ s3: { bucket: BUCKET, region: 'eu-test-1', endpoint, publicEndpoint: undefined, keys: KEYS } }, PAUSE_MS) // oxfmt-ignore
   return { server, place }
 }
 
