@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../../src/checkout/schema.ts'
+import { newId } from '../../src/kit/ids.ts'
 import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
 import { eventually } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
@@ -112,10 +113,8 @@ test('a lost dispute takes the money from the seller’s account and returns the
   assert.deepEqual(await all.differences(), [])
 })
 
-test('a second capture goes back with all of its fee', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
-  // an attempt that ended was paid all the same
+/** An attempt that ended was paid all the same. */
+async function paidAgain(seller: Seller, order: Created) {
   const again = seller.bank.createIntent({
     amount: '1900',
     application_fee_amount: '38',
@@ -125,17 +124,41 @@ test('a second capture goes back with all of its fee', async () => {
   })
   await sql`
     insert into payments (id, order_id, processor, processor_payment_id, state)
-    values ('pay_00000000000000000000000001', ${order.orderId}, ${seller.name}, ${again['id']}, 'canceled')`.execute(
-    all.shop.db,
-  )
+    values (${newId('pay')}, ${order.orderId}, ${seller.name}, ${again['id']}, 'canceled')`.execute(all.shop.db)
   seller.bank.confirm(again['id'])
-  const second = { clientSecret: again['client_secret'] }
+  return { id: String(again['id']), clientSecret: String(again['client_secret']) }
+}
+
+test('a second capture goes back with all of its fee', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  const second = await paidAgain(seller, order)
   await eventually(
     async () => seller.bank.refunds.length,
     (refunds) => refunds === 1,
   )
   await all.feeBack(second, 38)
   await all.feeBack(order, 0)
+  await eventually(all.differences, (found) => found.length === 0)
+})
+
+test('a second capture that the seller sends back in the dashboard returns all of its fee, and once', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  seller.bank.refusesRefunds = true
+  const second = await paidAgain(seller, order)
+  await eventually(
+    async () =>
+      all.server.calls.filter(({ path, account }) => path === '/v1/refunds' && account === seller.account).length,
+    (asked) => asked > 0,
+  )
+  seller.bank.refusesRefunds = false
+  seller.bank.refundInDashboard(second.id, 900)
+  seller.bank.refundInDashboard(second.id)
+  await all.feeBack(second, 38)
+  await all.server.delivered()
+  await all.feeBack(order, 0)
+  assert.equal(all.connect.feeRefunds.filter(({ fee }) => fee === all.connect.fees.at(-1)!['id']).length, 1)
   await eventually(all.differences, (found) => found.length === 0)
 })
 

@@ -40,7 +40,8 @@ export async function registerFeeReturns(
 
 /**
  * What has to be back of an order's fee, by the entries of the ledger. `fee_again` took back a part of a refund that failed: the
- * processor cannot take a fee a second time, so that part counts for a later refund.
+ * processor cannot take a fee a second time, so that part counts for a later refund. Money that paid for nothing is in no sale, so no part of
+ * its fee is ours once all of it has gone, by whoever's hand: a refund in the processor's dashboard leaves the fee with us.
  */
 async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
   const { rows } = await sql<FeeBack>`
@@ -50,6 +51,17 @@ async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
     select e.cause, c.processor, c.processor_capture_id as "captureId", e.amount_minor as "amountMinor", e.currency,
       (select sum(case t.kind when 'fee_refund' then t.amount_minor else -t.amount_minor end)::bigint from entries t) as "totalMinor"
     from entries e join captures c on c.order_id = ${orderId} and c.purpose = 'sale' and c.processor = split_part(e.cause, ':', 1)
-    where e.kind = 'fee_refund' order by e.cause`.execute(db)
+    where e.kind = 'fee_refund'
+    union all
+    select c.processor || ':fee:' || c.processor_capture_id, c.processor, c.processor_capture_id, c.amount_minor, c.currency, c.amount_minor
+    from captures c
+    where c.order_id = ${orderId} and c.purpose <> 'sale' and c.processor like '%@%' and c.amount_minor <= (
+      select coalesce(sum(minor), 0) from (
+        select r.amount_minor as minor from refunds r
+        where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id and r.state = 'succeeded'
+        union all
+        select d.lost_minor from disputes d
+        where d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost') as gone)
+    order by 1`.execute(db)
   return rows
 }

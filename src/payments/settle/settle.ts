@@ -213,8 +213,12 @@ async function addJobs(
   )
 }
 
-/** At a seller's own account the processor has taken our fee, so what goes back of it has to go back there. */
-const isFeeBack = ({ kind }: Transfer): boolean => kind === 'fee_refund'
+/**
+ * At a seller's own account the processor has taken our fee, so what goes back of it has to go back there: a part with a sale's money, and
+ * all of it with money that paid for nothing.
+ */
+const isFeeBack = ({ kind }: Transfer): boolean => FEE_BACK.has(kind)
+const FEE_BACK: ReadonlySet<Transfer['kind']> = new Set(['fee_refund', 'returned', 'dispute_loss'])
 
 /** Sales for the seller's sale mails. A late sale has a mail of its own. */
 const isSaleForMail = ({ moves, mails }: Effects): boolean =>
