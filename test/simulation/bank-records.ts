@@ -1,4 +1,5 @@
 import type { RazorpayServer } from '../stand-ins/razorpay-server.ts'
+import type { StripeBank } from '../stand-ins/stripe-bank.ts'
 import type { StripeServer } from '../stand-ins/stripe-server.ts'
 
 // The real movements of money, as the banks know them: read from the memory of the processors' servers, and never by the tested
@@ -26,7 +27,10 @@ export interface BankDispute {
   lostMinor: number
 }
 export interface BankPayment {
-  processor: 'stripe' | 'razorpay'
+  /** With the seller's account, where the payment lies there: `stripe@acct_1`. */
+  processor: string
+  /** Stripe's, of the account where the payment lies. Undefined: it is Razorpay's. */
+  bank?: StripeBank
   id: string
   orderId: string
   amountMinor: number
@@ -49,7 +53,13 @@ export const STRIPE_FACTOR: Record<string, number> = { ISK: 100 }
 const factorOf = (currency: string) => STRIPE_FACTOR[currency.toUpperCase()] ?? 1
 const PAYABLE = new Set(['requires_payment_method', 'requires_confirmation', 'requires_action'])
 
-export function stripePayments({ bank, startedPayments }: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] {
+/** Stripe's data of the service's account, and of all accounts of sellers. */
+export const stripeBanks = ({ bank, connect }: StripeServer): StripeBank[] => [bank, ...connect.banks()]
+
+export const stripePayments = (server: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] =>
+  stripeBanks(server).flatMap((bank) => paymentsAt(bank, server, orderIds))
+
+function paymentsAt(bank: StripeBank, { startedPayments }: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] {
   return bank.paymentIntents
     .filter(({ metadata }) => orderIds.has(metadata['order_id']))
     .map((intent): BankPayment => {
@@ -58,7 +68,8 @@ export function stripePayments({ bank, startedPayments }: StripeServer, orderIds
       const charges = bank.charges.filter(of)
       const startedAfter = startedPayments.get(intent['id'])
       return {
-        processor: 'stripe',
+        processor: bank.platform ? `stripe@${bank.accountId}` : 'stripe',
+        bank,
         ...(startedAfter !== undefined && { startedAfter }),
         id: intent['id'],
         orderId: intent['metadata'].order_id,

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
-import { type BankCapture, type BankPayment, STRIPE_FACTOR } from './bank-records.ts'
+import { type BankCapture, type BankPayment, STRIPE_FACTOR, stripeBanks } from './bank-records.ts'
 
 // The actions of banks, and of the person at the processor's dashboard. Each returns a text about what it did, or nothing.
 
@@ -9,26 +9,28 @@ export function decide(run: Run, random: Random): string | undefined {
   const { stripe, razorpay } = run.world
   const ids = new Set(run.orders.flatMap(({ payments }) => [...payments]))
   const waiting = [
-    ...stripe.bank.paymentIntents
-      .filter(({ id, status }) => ids.has(id) && (status === 'processing' || status === 'requires_action'))
-      .map(({ id, status }) => ({ processor: 'stripe', id, status })),
+    ...stripeBanks(stripe).flatMap((bank) =>
+      bank.paymentIntents
+        .filter(({ id, status }) => ids.has(id) && (status === 'processing' || status === 'requires_action'))
+        .map(({ id, status }) => ({ bank, id: String(id), status: String(status) })),
+    ),
     ...[...razorpay.payments.values()]
       .filter(({ order_id: id, status }) => ids.has(id) && ['created', 'failed', 'authorized'].includes(status))
-      .map(({ id, status }) => ({ processor: 'razorpay', id, status })),
+      .map(({ id, status }) => ({ bank: undefined, id: String(id), status: String(status) })),
   ]
   const one = random.pickAny(waiting)
   if (!one) return undefined
   const yes = random.chance(0.6)
-  if (one.processor === 'stripe') {
-    if (one.status === 'processing') stripe.bank.finish(one.id, yes ? 'succeed' : 'fail')
-    else stripe.bank.confirm(one.id, { outcome: yes ? 'succeed' : 'decline' })
+  if (one.bank) {
+    if (one.status === 'processing') one.bank.finish(one.id, yes ? 'succeed' : 'fail')
+    else one.bank.confirm(one.id, { outcome: yes ? 'succeed' : 'decline' })
   } else if (one.status === 'authorized') {
     if (yes) razorpay.capture(one.id)
     else razorpay.autoRefund(one.id)
   } else if (yes) razorpay.authorize(one.id, { capture: random.chance(0.7) })
   else if (one.status === 'created') razorpay.fail(one.id)
   else return undefined
-  return `the bank decides about ${one.processor}'s ${one.status}: ${yes ? 'yes' : 'no'}`
+  return `the bank decides about ${one.bank ? 'stripe' : 'razorpay'}'s ${one.status}: ${yes ? 'yes' : 'no'}`
 }
 
 /** Another amount than the price arrives, or a paid amount is captured a second time. */
@@ -42,13 +44,11 @@ export function takeWrongly(run: Run, random: Random): string | undefined {
 }
 
 /** Money that arrived, however little sense it makes: no API of the processors' brings that about. */
-function capture(run: Run, { processor, id, currency }: BankPayment, amountMinor: number): void {
-  const { stripe, razorpay } = run.world
-  if (processor === 'razorpay') {
-    razorpay.pay(id, { amount: amountMinor, evenIfPaid: true })
+function capture(run: Run, { bank, id, currency }: BankPayment, amountMinor: number): void {
+  if (!bank) {
+    run.world.razorpay.pay(id, { amount: amountMinor, evenIfPaid: true })
     return
   }
-  const { bank } = stripe
   const intent = bank.find(bank.paymentIntents, 'payment_intent', id)
   const { status, latest_charge: latest } = intent
   Object.assign(intent, { status: 'requires_payment_method' })
@@ -61,18 +61,18 @@ function capture(run: Run, { processor, id, currency }: BankPayment, amountMinor
 }
 
 export function refundInDashboard(run: Run, random: Random): string | undefined {
-  const { stripe, razorpay } = run.world
+  const { razorpay } = run.world
   const found = random.pickAny(captures(run))
   if (!found) return undefined
   const { payment, capture } = found
   const rest = capture.amountMinor - back(payment, capture)
   const amountMinor = partOf(rest, payment, random)
-  if (amountMinor <= 0 || (payment.processor === 'stripe' && claimed(payment, capture) > 0)) return undefined
+  const { bank } = payment
+  if (amountMinor <= 0 || (bank && claimed(payment, capture) > 0)) return undefined
   const pending = random.chance(0.3)
-  if (payment.processor === 'razorpay') {
+  if (!bank) {
     razorpay.refundInDashboard(capture.id, { amount: amountMinor, status: pending ? 'pending' : 'processed' })
   } else {
-    const { bank } = stripe
     const { refundsBegin, refusesRefunds } = bank
     Object.assign(bank, { refundsBegin: pending ? 'pending' : 'succeeded', refusesRefunds: false })
     bank.createRefund({ charge: capture.id, amount: amountMinor * (STRIPE_FACTOR[payment.currency] ?? 1) })
@@ -85,43 +85,42 @@ export function refundInDashboard(run: Run, random: Random): string | undefined 
  * The whole amount, or a part. Rupees can go back from one rupee on, and the rest must be at least as much; of three decimals
  * Stripe takes two.
  */
-function partOf(rest: number, { processor, currency }: BankPayment, random: Random): number {
+function partOf(rest: number, { bank, currency }: BankPayment, random: Random): number {
   const step = currency === 'KWD' ? 10 : 1
-  const least = processor === 'razorpay' ? 100 : step
+  const least = bank ? step : 100
   if (rest < 2 * least || random.chance(0.5)) return rest
   return step * random.whole(least / step, (rest - least) / step)
 }
 
 /** A refund that waited arrives or fails; `late`: also one that had arrived. */
 export function decideRefund(run: Run, random: Random, late = false): string | undefined {
-  const { stripe, razorpay } = run.world
+  const { razorpay } = run.world
   const fails = late || random.chance(0.4)
   const one = random.pickAny(
     run
       .payments()
-      .flatMap(({ processor, refunds }) =>
-        refunds.filter(({ state }) => state === (late ? 'succeeded' : 'pending')).map(({ id }) => ({ processor, id })),
+      .flatMap(({ bank, refunds }) =>
+        refunds.filter(({ state }) => state === (late ? 'succeeded' : 'pending')).map(({ id }) => ({ bank, id })),
       ),
   )
   // Razorpay's refunds end as they were processed
-  if (!one || (late && one.processor === 'razorpay')) return undefined
-  if (one.processor === 'razorpay') razorpay.endRefund(one.id, fails ? 'failed' : 'processed')
-  else if (fails) stripe.bank.failRefund(one.id)
-  else stripe.bank.settleRefund(one.id)
-  return `${one.processor}'s refund ${fails ? `fails${late ? ' after it had arrived' : ''}` : 'arrives'}`
+  if (!one || (late && !one.bank)) return undefined
+  if (!one.bank) razorpay.endRefund(one.id, fails ? 'failed' : 'processed')
+  else if (fails) one.bank.failRefund(one.id)
+  else one.bank.settleRefund(one.id)
+  return `${one.bank ? 'stripe' : 'razorpay'}'s refund ${fails ? `fails${late ? ' after it had arrived' : ''}` : 'arrives'}`
 }
 
 export function dispute(run: Run, random: Random): string | undefined {
-  const { stripe, razorpay } = run.world
+  const { razorpay } = run.world
   const found = random.pickAny(captures(run).filter(({ payment, capture }) => claimed(payment, capture) === 0))
   if (!found) return undefined
   const { payment, capture } = found
   const amountMinor = partOf(capture.amountMinor, payment, random)
   const asks = random.chance(0.2)
-  if (payment.processor === 'razorpay')
-    razorpay.openDispute(capture.id, { amount: amountMinor, phase: asks ? 'retrieval' : 'chargeback' })
+  const { bank } = payment
+  if (!bank) razorpay.openDispute(capture.id, { amount: amountMinor, phase: asks ? 'retrieval' : 'chargeback' })
   else {
-    const { bank } = stripe
     const one = bank.openDispute(payment.id, {
       amount: amountMinor * (STRIPE_FACTOR[payment.currency] ?? 1),
       status: asks ? 'warning_needs_response' : 'needs_response',
@@ -134,36 +133,39 @@ export function dispute(run: Run, random: Random): string | undefined {
 }
 
 export function decideDispute(run: Run, random: Random): string | undefined {
-  const { stripe, razorpay } = run.world
+  const { razorpay } = run.world
   const one = random.pickAny(
     run
       .payments()
-      .flatMap(({ processor, disputes }) =>
-        disputes.filter(({ state }) => state === 'open').map(({ id }) => ({ processor, id })),
+      .flatMap(({ bank, disputes }) =>
+        disputes.filter(({ state }) => state === 'open').map(({ id }) => ({ bank, id })),
       ),
   )
   if (!one || random.chance(0.2)) {
-    const lost = run.payments().flatMap(({ disputes }) => disputes.filter(({ state }) => state === 'lost'))
-    const late = lost.filter(({ id }) => stripe.bank.returnLate(id))
+    const lost = run
+      .payments()
+      .flatMap(({ bank, disputes }) => disputes.filter(({ state }) => state === 'lost').map(({ id }) => ({ bank, id })))
+    const late = lost.filter(({ bank, id }) => bank?.returnLate(id))
     return late.length > 0 ? `what was refunded comes back of ${late.length} lost disputes` : undefined
   }
   const end = random.pick(['won', 'lost', 'under_review'] as const)
-  if (one.processor === 'razorpay') razorpay.moveDispute(one.id, end)
-  else if (end === 'under_review') stripe.bank.moveDispute(one.id, end)
+  const { bank } = one
+  if (!bank) razorpay.moveDispute(one.id, end)
+  else if (end === 'under_review') bank.moveDispute(one.id, end)
   else {
-    stripe.bank.returnsRefunded = random.pick(['never', 'after closed', 'before closed'] as const)
-    stripe.bank.closeDispute(one.id, end)
-    const late = stripe.bank.returnsRefunded === 'after closed' && end === 'lost'
-    return `${one.processor}'s dispute is ${end}, what was refunded comes back ${late ? 'later' : stripe.bank.returnsRefunded}`
+    bank.returnsRefunded = random.pick(['never', 'after closed', 'before closed'] as const)
+    bank.closeDispute(one.id, end)
+    const late = bank.returnsRefunded === 'after closed' && end === 'lost'
+    return `stripe's dispute is ${end}, what was refunded comes back ${late ? 'later' : bank.returnsRefunded}`
   }
-  return `${one.processor}'s dispute is ${end}`
+  return `${bank ? 'stripe' : 'razorpay'}'s dispute is ${end}`
 }
 
 /** Somebody closes a payment in the dashboard while its buyer looks at the form. */
 export function closeInDashboard(run: Run, random: Random): string | undefined {
-  const open = random.pickAny(told(run).filter(({ processor, payable }) => processor === 'stripe' && payable))
+  const open = random.pickAny(told(run).filter(({ bank, payable }) => bank && payable))
   if (!open) return undefined
-  run.world.stripe.bank.cancel(open.id)
+  open.bank!.cancel(open.id)
   return 'a payment is closed in the dashboard'
 }
 

@@ -1,5 +1,6 @@
 import type { Random } from './random.ts'
 import { newId } from '../../src/kit/ids.ts'
+import { stripeBanks } from './bank-records.ts'
 import type { DiscountCode, KnownOrder, Run } from './run.ts'
 
 // The actions of buyers. Each returns a text about what it did, or nothing when there was nothing to do.
@@ -88,7 +89,7 @@ export async function payTwice(run: Run, random: Random): Promise<string | undef
 }
 
 function payHere(run: Run, random: Random, { good }: KnownOrder, id: string, evenIfPaid = false): string {
-  const { stripe, razorpay } = run.world
+  const { razorpay } = run.world
   if (id.startsWith('order_')) {
     const method = random.pick(RAZORPAY_METHODS)
     const outcome = random.weighted({
@@ -105,16 +106,21 @@ function payHere(run: Run, random: Random, { good }: KnownOrder, id: string, eve
   }
   const wanted = random.pick([...CARDS, ...(STRIPE_METHODS[good.currency] ?? [])])
   // the form does not offer what the service has excluded
-  const method = intentOf(run, id)['excluded_payment_method_types'].includes(wanted) ? 'card' : wanted
+  const found = intentOf(run, id)
+  const method = found.intent['excluded_payment_method_types'].includes(wanted) ? 'card' : wanted
   const outcome = random.weighted({ succeed: 6, decline: 2, processing: 3, requires_action: 1 })
-  if (!isOpen(run, id)) return 'is told that this is paid, or closed'
-  stripe.bank.confirm(id, { method, outcome })
+  if (!found.intent['status'].startsWith('requires_')) return 'is told that this is paid, or closed'
+  found.bank.confirm(id, { method, outcome })
   return `pays ${good.currency} by ${method}: ${outcome}`
 }
 
-const intentOf = ({ world: { stripe } }: Run, id: string) =>
-  stripe.bank.find(stripe.bank.paymentIntents, 'payment_intent', id)
-const isOpen = (run: Run, id: string): boolean => intentOf(run, id)['status'].startsWith('requires_')
+function intentOf({ world: { stripe } }: Run, id: string) {
+  for (const bank of stripeBanks(stripe)) {
+    const intent = bank.paymentIntents.find((one) => one['id'] === id)
+    if (intent) return { bank, intent }
+  }
+  throw new Error(`no payment ${id}`)
+}
 
 /** Looks how the order stands; `sync`: and has the processor asked. */
 export async function ask(run: Run, random: Random): Promise<string | undefined> {

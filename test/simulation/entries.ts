@@ -5,10 +5,12 @@ export function problemsOfTransfers(order: Order): string[] {
   const shares = new Set(['fee_refund', 'fee_again'])
   const missing = new Set(['held_loss', 'held_loss_back'])
   const taxes = new Set(['tax_refund', 'tax_again'])
+  // what a processor passes on has invariants of its own
+  const passes = new Set(['passed_on', 'passed_back'])
   const booked = order.transfers
-    .filter(({ kind }) => !shares.has(kind) && !missing.has(kind) && !taxes.has(kind))
+    .filter(({ kind }) => !shares.has(kind) && !missing.has(kind) && !taxes.has(kind) && !passes.has(kind))
     .map(said)
-  const seller = `seller:${order.sellerId}`
+  const seller = ownerOf(order)
   const expected = expectedTransfers(order).map(said)
   const causes = order.transfers.map(({ kind, cause }) => `${kind} ${cause}`)
   return [
@@ -40,8 +42,8 @@ export function problemsOfTransfers(order: Order): string[] {
 }
 
 /** Held money that has left twice is the seller's loss. Which of several entries has the loss depends on the order of events. */
-function problemsOfMissing({ sellerId, captures, refunds, disputes, transfers }: Order): string[] {
-  const seller = `seller:${sellerId}`
+function problemsOfMissing({ captures, refunds, disputes, transfers, ...order }: Order): string[] {
+  const seller = ownerOf(order)
   const sum = (items: readonly number[]) => items.reduce((all, one) => all + one, 0)
   const missing = captures
     .filter(({ purpose }) => purpose !== 'sale')
@@ -59,12 +61,16 @@ function problemsOfMissing({ sellerId, captures, refunds, disputes, transfers }:
   return sum(missing) === sum(booked) ? [] : [`${sum(missing)} have left twice, and ${sum(booked)} are booked so`]
 }
 
+/** Money at the seller's own account is owed to nobody. */
+const ownerOf = ({ sellerId, payments }: Pick<Order, 'sellerId' | 'payments'>): string =>
+  payments.some(({ processor }) => processor.includes('@')) ? `direct:${sellerId}` : `seller:${sellerId}`
+
 export const said = ({ kind, cause, debit, credit, amountMinor, currency }: Transfer): string =>
   `${kind} ${amountMinor} ${currency} ${debit} → ${credit} for ${cause}`
 
 function expectedTransfers(order: Order): Transfer[] {
   const { currency, sellerId, captures, refunds, disputes, transfers } = order
-  const seller = `seller:${sellerId}`
+  const seller = ownerOf(order)
   const sale = captures.find(({ purpose }) => purpose === 'sale')
   const of = (one: Capture | Refund | Dispute, what: string) => ({
     cause: `${one.processor}:${what}:${one.id}`,

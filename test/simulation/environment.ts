@@ -1,3 +1,5 @@
+import { razorpaySignature } from '../stand-ins/razorpay-server.ts'
+import { stripeBanks } from './bank-records.ts'
 import { skipTime } from './clock.ts'
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
@@ -37,7 +39,7 @@ export interface Notification {
 
 export function notificationsOf({ world: { stripe, razorpay }, since }: Run): Notification[] {
   return [
-    ...stripe.bank.events.slice(since.events).map((event) => ({
+    ...stripe.events.slice(since.events).map((event) => ({
       id: event['id'],
       type: event['type'],
       async send() {
@@ -58,6 +60,7 @@ export async function forge(run: Run, random: Random): Promise<string | undefine
   const { stripe } = run.world
   const id = random.pickAny(run.orders.flatMap(({ payments }) => [...payments]))
   if (id === undefined) return undefined
+  if (run.world.way === 'razorpay-route') return forgeTransfer(run, id)
   const object = { id, object: 'payment_intent', status: 'succeeded', amount_received: 1 }
   const event = { ...envelope('payment_intent.succeeded', object), id: 'evt_forged' }
   const lie = random.pick([{ secret: 'whsec_guessed' }, { ageSeconds: 3600 }, { ageSeconds: -3600 }])
@@ -67,9 +70,20 @@ export async function forge(run: Run, random: Random): Promise<string | undefine
   return `a forged notification: ${JSON.stringify(lie)}`
 }
 
+/** The same where only Razorpay tells: that the money of an order has gone on. */
+async function forgeTransfer(run: Run, source: string): Promise<string> {
+  const entity = { id: 'trf_Forged00000000', source, status: 'processed', amount: 100, currency: 'INR' }
+  const body = JSON.stringify({ entity: 'event', event: 'transfer.processed', payload: { transfer: { entity } } })
+  const headers = { 'x-razorpay-signature': razorpaySignature(body, 'guessed'), 'x-razorpay-event-id': 'forged' }
+  const { status } = await run.call('POST', '/api/webhooks/razorpay', body, headers)
+  if (status !== 400 && status !== 0) run.problems.push(`a forged notification was answered with ${status}`)
+  return 'a forged notification about a transfer'
+}
+
 /** In the form of another version of the API, genuine, and not true: only the processor itself is believed. */
 export async function tellStrangely(run: Run, random: Random): Promise<string | undefined> {
-  const { stripe } = run.world
+  const { stripe, way } = run.world
+  if (way === 'razorpay-route') return undefined
   const id = random.pickAny(run.orders.flatMap(({ payments }) => [...payments]).filter((one) => one.startsWith('pi_')))
   const object = random.pick([
     { id: id ?? 'pi_stranger', object: 'payment_intent', status: 'succeeded', charges: { data: [{ paid: true }] } },
@@ -118,10 +132,12 @@ export function failProcessor(run: Run, random: Random): string {
     case 'slow':
       stripe.knobs.delayMs = razorpay.delayMs = 25
       return 'the processors are slow'
-    case 'refunds':
-      Object.assign(stripe.bank, { refundsBegin: 'pending', refusesRefunds: random.chance(0.5) })
+    case 'refunds': {
+      const refuses = random.chance(0.5)
+      for (const bank of stripeBanks(stripe)) Object.assign(bank, { refundsBegin: 'pending', refusesRefunds: refuses })
       razorpay.refundsBecome = 'pending'
       return 'refunds wait, or are refused'
+    }
     case 'pages':
       stripe.knobs.pageSize = 1
       razorpay.receipts = random.pick(['refused', 'ignored', 'unknown_field'] as const)

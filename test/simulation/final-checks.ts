@@ -5,7 +5,8 @@ import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 import { decideRefund } from './banks.ts'
 import { checkAnswer } from './buyers.ts'
-import type { BankPayment } from './bank-records.ts'
+import { type BankPayment, stripeBanks } from './bank-records.ts'
+import { lookNow } from './route.ts'
 import { type Notification, notificationsOf } from './environment.ts'
 
 // The storm is over: everything works, late notifications arrive or never do, and our own jobs run. Then the books must match the
@@ -26,9 +27,10 @@ export async function settleDown(run: Run, random: Random): Promise<string> {
   world.stripe.forgetKeys()
   // by now every bank has decided
   while (decideRefund(run, random)) await world.delivered()
-  world.stripe.bank.returnLate()
+  for (const bank of stripeBanks(world.stripe)) bank.returnLate()
   const ending = random.pick(['told', 'looked', 'both'] as const)
   if (ending !== 'looked') await deliverAll(run, random)
+  await endTransfers(run)
   for (let i = 0; i < 2; i++) {
     // an order with all its notifications has nothing due
     await world.client.query(
@@ -37,10 +39,25 @@ export async function settleDown(run: Run, random: Random): Promise<string> {
       [run.email, ending !== 'told'],
     )
     await world.reconcile({ tries: 20 })
+    if (world.way === 'razorpay-route') await lookNow(run)
     await drainJobs(run)
     await world.delivered()
   }
+  if (world.way === 'stripe-connect') await world.account.read()
   return ending
+}
+
+/** Razorpay has decided about the transfers that wait, and the linked account can give back what is asked of it. */
+async function endTransfers(run: Run): Promise<void> {
+  const { way, account, razorpay } = run.world
+  const id = way === 'razorpay-route' ? await account.id() : undefined
+  if (id === undefined) return
+  razorpay.route.fill(id)
+  for (const { id: transfer, status } of razorpay.route.transfers.values())
+    if (status === 'pending') {
+      run.latePasses.add(transfer)
+      razorpay.route.process(transfer)
+    }
 }
 
 /** All notifications that were never taken, and some of the others again, in any order, each until it is taken. */
@@ -69,8 +86,8 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
     (
       await client.query<{ id: string; name: string; state: string; output: unknown }>(
         `select j.id, j.name, j.state, j.output from pgboss.job j
-         where j.name in ('mail', 'refund') and j.state in ('created', 'retry', 'active')
-           and (j.data->>'orderId' in (select id from orders where email = $1)
+         where j.name in ('mail', 'refund', 'take_back', 'return_fee', 'read_account') and j.state in ('created', 'retry', 'active')
+           and (j.name = 'read_account' or j.data->>'orderId' in (select id from orders where email = $1)
              or j.data->>'refundId' in (select r.id from refunds r join orders o on o.id = r.order_id where o.email = $1))`,
         [email],
       )
@@ -89,6 +106,11 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
       `update refunds set asked_at = asked_at - interval '2 minutes'
        where id in (select data->>'refundId' from pgboss.job where id = any($1) and state = 'retry' and name = 'refund')`,
       [left.map(({ id }) => id)],
+    )
+    await client.query(
+      `update passes set taking_until = null
+       where order_id in (select id from orders where email = $1) and taking_until < now() + interval '58 seconds'`,
+      [email],
     )
     for (const queue of new Set(left.map(({ name }) => name))) await wake(queue)
     await sleep(Math.min(PAUSE_MS.first * PAUSE_MS.growth ** tries, PAUSE_MS.most))

@@ -1,4 +1,6 @@
 import * as banks from './banks.ts'
+import * as connect from './connect.ts'
+import * as route from './route.ts'
 import * as buyers from './buyers.ts'
 import { crash, loseDatabase } from './crash.ts'
 import * as payouts from './payouts.ts'
@@ -6,6 +8,7 @@ import { Random } from './random.ts'
 import type { Run } from './run.ts'
 import * as sellers from './sellers.ts'
 import * as weather from './environment.ts'
+import type { Way } from './ways.ts'
 
 // One number makes a history. Each of its steps has a number of its own for its own choices, so the rest of a shortened history
 // does the same as before. No number decides the order in which sockets are served: a history that fails by a race may need some
@@ -59,7 +62,34 @@ const PAYOUT_STEPS = {
   changeDetails: [1, payouts.changeDetails],
 } as const satisfies Record<string, readonly [number, Play]>
 type PayoutStep = keyof typeof PAYOUT_STEPS
-export type Kind = Simple | PayoutStep | 'together' | 'loseDatabase' | 'crash' | 'payoutsTogether' | 'payoutsCrash'
+
+/** What happens where sellers have accounts of their own at Stripe. */
+const CONNECT_STEPS = {
+  changeAccount: [6, connect.changeAccount],
+  changeAccess: [2, connect.changeAccess],
+  openAccount: [3, connect.openAccount],
+  payOutAtStripe: [10, connect.payOut],
+  endPayoutAtStripe: [10, connect.endPayout],
+  moveElsewhere: [2, connect.moveElsewhere],
+  readAccounts: [4, connect.readAccounts],
+} as const satisfies Record<string, readonly [number, Play]>
+
+/** What happens where Razorpay passes sellers' money on. What it could not pass on the operator pays by bank. */
+const ROUTE_STEPS = {
+  changeTransfers: [8, route.changeTransfers],
+  decideTransfer: [12, route.decideTransfer],
+  transferInDashboard: [4, route.transferInDashboard],
+  settleLinked: [4, route.settleLinked],
+  changeLinked: [3, route.changeLinked],
+  lookAtPasses: [5, route.lookAtPasses],
+  daysPass: [4, route.daysPass],
+  payByBank: [8, route.payByBank],
+  ...PAYOUT_STEPS,
+} as const satisfies Record<string, readonly [number, Play]>
+
+type WayStep = keyof typeof CONNECT_STEPS | keyof typeof ROUTE_STEPS
+type Composite = 'together' | 'loseDatabase' | 'crash' | 'payoutsTogether' | 'payoutsCrash'
+export type Kind = Simple | PayoutStep | WayStep | Composite
 
 const weightsOf = <Name extends string>(steps: Record<Name, readonly [number, Play]>) =>
   Object.fromEntries(
@@ -70,8 +100,14 @@ const PAYOUTS = weightsOf(PAYOUT_STEPS)
 /** Beside all others: about half of what happens at once is about payouts. */
 const MANY_PAYOUTS = { proposeRun: 10, approveRun: 30, takeFiles: 10, sendRun: 10, markPayout: 20, adjust: 4 }
 const MOST_PAYOUT_STEPS = 24
+/** The steps that one way has and the others have not, and those of them that often happen beside others. */
+const OF_WAY: Record<Way, { steps: Readonly<Record<string, number>>; many: Readonly<Record<string, number>> }> = {
+  manual: { steps: PAYOUTS, many: MANY_PAYOUTS },
+  'stripe-connect': { steps: weightsOf(CONNECT_STEPS), many: weightsOf(CONNECT_STEPS) },
+  'razorpay-route': { steps: weightsOf(ROUTE_STEPS), many: { decideTransfer: 20, lookAtPasses: 6, settleLinked: 4, proposeRun: 4, approveRun: 8 } }, // oxfmt-ignore
+}
 
-export function historyOf(seed: number, { crashes }: { crashes: number }): Step[] {
+export function historyOf(seed: number, { crashes, way = 'manual' }: { crashes: number; way?: Way }): Step[] {
   const random = new Random(seed)
   const weights = { ...SIMPLE, together: 10, loseDatabase: 1.5, crash: crashes }
   const length = random.whole(14, 28)
@@ -79,22 +115,25 @@ export function historyOf(seed: number, { crashes }: { crashes: number }): Step[
     kind: at < 2 ? 'order' : random.weighted(weights),
     seed: random.next(),
   }))
-  return withPayouts(steps, new Random(seed ^ 0xba2c), crashes)
+  return withPayouts(steps, new Random(seed ^ 0xba2c), { crashes, way })
 }
 
-/** In two of three histories the operator pays the seller, in steps that lie among the others. */
-function withPayouts(steps: Step[], random: Random, crashes: number): Step[] {
-  if (random.chance(1 / 3)) return steps
-  const weights = { ...PAYOUTS, payoutsTogether: 8, payoutsCrash: crashes }
+/** In two of three histories the operator pays the seller, and in all of the others a processor does, in steps that lie among the others. */
+function withPayouts(steps: Step[], random: Random, { crashes, way }: { crashes: number; way: Way }): Step[] {
+  if (random.chance(1 / 3) && way === 'manual') return steps
+  const weights = { ...OF_WAY[way].steps, payoutsTogether: 8, payoutsCrash: crashes }
+  if (way === 'razorpay-route') steps.unshift({ kind: 'changeTransfers', seed: random.next() })
   for (let left = random.whole(8, MOST_PAYOUT_STEPS); left > 0; left--)
-    steps.splice(random.whole(2, steps.length), 0, { kind: random.weighted(weights), seed: random.next() })
+    steps.splice(random.whole(2, steps.length), 0, { kind: random.weighted(weights) as Kind, seed: random.next() })
   return steps
 }
 
 /** Does one step, and says what that was. */
 export async function play(run: Run, { kind, seed }: Step): Promise<string | undefined> {
   const random = new Random(seed)
-  const among: Record<string, number> = kind.startsWith('payouts') ? { ...SIMPLE, ...MANY_PAYOUTS } : SIMPLE
+  const among: Record<string, number> = kind.startsWith('payouts')
+    ? { ...SIMPLE, ...OF_WAY[run.world.way].many }
+    : SIMPLE
   const another = (): (() => Promise<string | undefined>) => {
     const step = { kind: random.weighted(among) as Kind, seed: random.next() }
     return () => play(run, step)
@@ -112,8 +151,14 @@ export async function play(run: Run, { kind, seed }: Step): Promise<string | und
     case 'payoutsCrash':
       return crash(run, random, together([another(), another(), another()]))
     default:
-      return { ...STEPS, ...PAYOUT_STEPS }[kind][1](run, random)
+      return ALL_STEPS[kind][1](run, random)
   }
+}
+
+const ALL_STEPS: Record<Exclude<Kind, Composite>, readonly [number, Play]> = {
+  ...STEPS,
+  ...CONNECT_STEPS,
+  ...ROUTE_STEPS,
 }
 
 const together = (parts: (() => Promise<string | undefined>)[]) => async () =>

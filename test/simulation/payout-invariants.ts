@@ -6,6 +6,12 @@ import type { World } from './world.ts'
 
 /** Notes what was visible when a run was approved, and when its payouts were made. */
 export const WATCH = `
+  -- the transaction that wrote an entry, also where its time is changed later
+  alter table transfers add column made xid8 not null default pg_current_xact_id();
+  -- the ledger refuses changes by everyone but the simulation, which lets its entries age
+  drop trigger transfers_append_only on transfers;
+  create trigger transfers_append_only before update or delete on transfers
+    for each statement when (current_setting('simulation.ages', true) is distinct from 'on') execute function refuse_change();
   create table seen_by_run (run_id text primary key, snapshot pg_snapshot);
   create table seen_by_payout (payout_id text primary key, snapshot pg_snapshot);
   create function see_run() returns trigger language plpgsql as $$ begin
@@ -76,12 +82,12 @@ const APPROVED = `
       select coalesce(sum(case when t.credit_account = 'seller:' || m.seller_id then t.amount_minor else -t.amount_minor end), 0)
       from transfers t
       where 'seller:' || m.seller_id in (t.credit_account, t.debit_account) and t.currency = m.currency and t.cause <> m.id
-        and (pg_visible_in_snapshot(t.xmin::text::xid8, m.before) or (pg_visible_in_snapshot(t.xmin::text::xid8, m.at)
+        and (pg_visible_in_snapshot(t.made, m.before) or (pg_visible_in_snapshot(t.made, m.at)
           and (t.order_id is null or t.credit_account = 'seller:' || m.seller_id))))::bigint as most,
     (select count(*)::int from payouts q join seen_by_payout s on s.payout_id = q.id
       where q.seller_id = m.seller_id and q.currency = m.currency and q.id <> m.id
-        and not pg_visible_in_snapshot((select xmin::text::xid8 from transfers where kind = 'payout' and cause = q.id), m.at)
-        and not pg_visible_in_snapshot((select xmin::text::xid8 from transfers where kind = 'payout' and cause = m.id), s.snapshot))
+        and not pg_visible_in_snapshot((select made from transfers where kind = 'payout' and cause = q.id), m.at)
+        and not pg_visible_in_snapshot((select made from transfers where kind = 'payout' and cause = m.id), s.snapshot))
       as unseen
   from mine m`
 

@@ -54,6 +54,14 @@ export class Run {
   readonly bankFiles = new Map<string, string>()
   /** By how much the money did not add up before this history, by currency. */
   moneyOff = new Map<string, string>()
+  /** The same of the money at sellers' own accounts. */
+  accountsOff = new Map<string, number>()
+  /** The accounts that gave us no access for a while, as names of processors. */
+  readonly lostAccounts = new Set<string>()
+  /** The transfers that went on after the order was paid, and so perhaps after a refund. */
+  readonly latePasses = new Set<string>()
+  /** The transfers that failed and are not tried again. */
+  readonly finalTransfers = new Set<string>()
   /** The fault, in words. */
   readonly problems: string[] = []
   /** The service died or its database is down, so a missing response is no fault. */
@@ -68,7 +76,7 @@ export class Run {
     this.email = `run-${process.pid}-${++runs}@example.com`
     const { stripe, razorpay } = world
     this.since = {
-      events: stripe.bank.events.length,
+      events: stripe.events.length,
       notifications: razorpay.notifications.length,
       deliveries: stripe.deliveries.length,
       rzpDeliveries: razorpay.deliveries.length,

@@ -7,6 +7,7 @@ import { historyOf } from './history.ts'
 import { problemsOf } from './invariants.ts'
 import { drainJobs, problemsAtTheEnd } from './final-checks.ts'
 import { Run } from './run.ts'
+import type { Way } from './ways.ts'
 import { inWorld, runHistory } from './simulate.ts'
 import type { BankPayment } from './bank-records.ts'
 import type { World } from './world.ts'
@@ -164,8 +165,7 @@ describe('a service with a bug is found out', () => {
 })
 
 describe('a service with a bug in its code is found out', () => {
-  /** `seed`: of a history in which the bug shows. The bug replaces `from`, which must stand once in the file. */
-  const bugs: { name: string; file: string; from: string; to: string; complaint: RegExp; seed: number }[] = [
+  const bugs: Planted[] = [
     {
       name: 'each start of a payment has a new idempotency key',
       file: '/src/payments/attempts/start.ts',
@@ -199,19 +199,101 @@ describe('a service with a bug in its code is found out', () => {
       seed: 8,
     },
   ]
-  for (const { name, complaint, seed, ...bug } of bugs)
-    test(name, async () => assert.match(await simulateWith(bug, seed), complaint))
+  const ofConnect: Planted[] = [
+    {
+      name: 'the share of the fee does not go back with a refund',
+      file: '/src/payments/settle/settle.ts',
+      from: 'effects.transfers.some(isFeeBack)',
+      to: 'false',
+      complaint: /of the fee \d+, Stripe gave 0 back/,
+      seed: 51,
+    },
+    {
+      name: 'a payout of Stripe that comes back stays paid',
+      file: '/src/payouts/accounts/mirror.ts',
+      from: `p.state = 'paid' then 'reversed'`,
+      to: `p.state = 'paid' then 'paid'`,
+      complaint: /is failed at Stripe, and here paid/,
+      seed: 101,
+    },
+  ]
+  const ofRoute: Planted[] = [
+    {
+      name: 'a refund goes out before the seller’s part is back',
+      file: '/src/payments/refunds/refund.ts',
+      from: 'if (processor.takeBack && !refund.taken) await takeBack(syncing, refund.orderId)',
+      to: '',
+      complaint: /go back to the buyer, and \d+ are still at the linked account/,
+      seed: 101,
+    },
+    {
+      name: 'a transfer that waits counts as passed on',
+      file: '/src/payments/settle/passes.ts',
+      from: `if (now.state !== 'passed') return`,
+      to: '',
+      complaint: /passed on, and Razorpay has not/,
+      seed: 1,
+    },
+    {
+      name: 'the fee is passed on with the price',
+      file: '/src/payments/attempts/payee.ts',
+      from: 'amountMinor: amountMinor - feeMinor',
+      to: 'amountMinor',
+      complaint: /its transfers are of \d+, not of \d+/,
+      seed: 101,
+    },
+    {
+      name: 'a run pays what Razorpay has passed on',
+      file: '/src/ledger/passed-on.ts',
+      from: 'debit: sellerAccount(sellerId), credit: directAccount(sellerId)',
+      to: 'debit: directAccount(sellerId), credit: directAccount(`${sellerId} again`)',
+      complaint: /paid twice: \d+ by bank and \d+ by Razorpay|passed_on goes from direct/,
+      seed: 101,
+    },
+  ]
+  for (const [way, planted] of [
+    ['manual', bugs],
+    ['stripe-connect', ofConnect],
+    ['razorpay-route', ofRoute],
+  ] as const)
+    // oxfmt-ignore
+    for (const { name, complaint, seed, ...bug } of planted)
+      test(`${way}: ${name}`, async () => assert.match(await simulateWith(bug, seed, way), complaint))
 })
+
+/** `seed`: of a history in which the bug shows. The bug replaces `from`, which must stand once in the file. */
+interface Planted {
+  name: string
+  file: string
+  from: string
+  to: string
+  complaint: RegExp
+  seed: number
+}
 
 /**
  * The output of `npm run simulate` for a service with this bug. It runs in a process of its own, because a loaded module cannot be
  * changed back.
  */
-function simulateWith(bug: { file: string; from: string; to: string }, seed: number): Promise<string> {
+function simulateWith(bug: Pick<Planted, 'file' | 'from' | 'to'>, seed: number, way: Way): Promise<string> {
   const folder = path.resolve(import.meta.dirname, '../..')
   const plant = path.join(import.meta.dirname, 'planted-bug.ts')
   const script = path.join(folder, 'scripts', 'simulate.ts')
-  const args = ['--import', plant, script, '--runs', '40', '--seed', String(seed), '--lanes', '1', '--crashes', '0']
+  const args = [
+    '--import',
+    plant,
+    script,
+    '--runs',
+    '40',
+    '--seed',
+    String(seed),
+    '--lanes',
+    '1',
+    '--crashes',
+    '0',
+    '--way',
+    way,
+  ]
   return new Promise((resolve) => {
     const env = { ...process.env, PLANTED_BUG: JSON.stringify(bug) }
     execFile(process.execPath, args, { cwd: folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr))

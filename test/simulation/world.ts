@@ -6,9 +6,14 @@ import { EU } from '../../src/taxes/sale-tax.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
+import { stripeSettings } from '../support/stripe-shop.ts'
 import { serviceFolder, startService } from '../support/service.ts'
 import { newBrowser } from '../support/seller.ts'
+import { sellerAccount } from './accounts.ts'
+import { stripeBanks } from './bank-records.ts'
 import { WATCH } from './payout-invariants.ts'
+import { watchRefunds } from './route-invariants.ts'
+import type { Way } from './ways.ts'
 import { type Answer, type Ends, newDatabase, startTestShop } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { rightTime, skipTime } from './clock.ts'
@@ -55,14 +60,15 @@ interface Service {
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Ends with `t`. `killed`: the service is a process of its own and dies by SIGKILL; otherwise it runs here and is cut off. */
-export async function startWorld(t: Ends, { killed = false }: { killed?: boolean } = {}) {
+/** Ends with `t`. `way`: how the seller gets the money. `killed`: the service is a process of its own and dies by SIGKILL; otherwise it runs here and is cut off. */
+export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { killed?: boolean; way?: Way } = {}) {
   if (killed) rightTime()
   const stripe = await startStripeServer()
   t.after(stripe.close)
   const razorpay = await startRazorpayServer(ACCOUNT)
   t.after(() => razorpay.close())
   razorpay.notifying.tries = 1
+  const earlyRefunds = watchRefunds(razorpay)
   const databaseUrl = await newDatabase(t)
   // not through the service's connection, so that its faults do not affect the checks
   const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
@@ -77,18 +83,19 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     [EU],
   )
   const env = {
-    STRIPE_SECRET_KEY: stripe.secretKey,
-    STRIPE_PUBLISHABLE_KEY: stripe.secretKey.replace('sk_', 'pk_'),
-    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
-    STRIPE_API_URL: stripe.url,
-    ...razorpaySettings(razorpay),
+    ...(way !== 'razorpay-route' && stripeSettings(stripe)),
+    ...(way !== 'stripe-connect' && razorpaySettings(razorpay)),
     OPERATORS: OPERATOR,
-    // money is due at once, and the holding period has tests of its own
-    PAYOUT_HOLD_DAYS: '0',
+    PAYOUTS: way,
+    // money is due at once, and the holding period has tests of its own; where Razorpay passes money on there must be one
+    PAYOUT_HOLD_DAYS: way === 'razorpay-route' ? '5' : '0',
     // one service after the other, or in its place
     STORAGE_URL: `file:${serviceFolder(t)}`,
   }
 
+  // only rupees are passed on, and of a fee in dinars Stripe takes two decimals only
+  const isSold = (currency: string) =>
+    way === 'razorpay-route' ? currency === 'INR' : way === 'manual' || currency !== 'KWD'
   const start = killed ? startProcess : startHere
   const goods: Good[] = []
   let cookie = ''
@@ -99,15 +106,19 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   listen()
   // the seller and the products: made once, by any of the services
   if (goods.length === 0) throw new Error('there is nothing for sale')
-  for (const currency of new Set(goods.map((good) => good.currency)))
+  for (const currency of way === 'stripe-connect' ? [] : new Set(goods.map((good) => good.currency)))
     await changeDetails(currency, 'Account 12345678', true)
+  const callAsSeller = (method: string, address: string, body?: unknown, headers: Record<string, string> = {}) =>
+    call(method, address, body, { ...headers, cookie, origin: origin() })
+  const account = sellerAccount({ way, client, stripe, razorpay, sellerId: () => sellerId, callAsSeller, runJob: (queue) => runJob(queue, () => true) }) // oxfmt-ignore
+  await account.calm()
 
   async function startHere(): Promise<Service> {
     const ends: (() => unknown)[] = []
     const wire = await startDatabaseProxy({ after: (end) => ends.push(end) }, databaseUrl)
     const shop = await startTestShop({ after: (end) => ends.push(end) }, { env, databaseUrl: wire.url })
     if (goods.length === 0) {
-      for (const [currency, priceMinor] of PRICES)
+      for (const [currency, priceMinor] of PRICES.filter(([one]) => isSold(one)))
         goods.push({ productId: await shop.product({ currency, priceMinor }), currency, priceMinor })
       const browser = newBrowser(shop)
       await browser.signInByCode('ann@shop.test')
@@ -142,12 +153,13 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   async function startProcess(): Promise<Service> {
     if (goods.length === 0) await (await startHere()).die()
     const { url, child, kill } = await startService(t, serviceFolder(t), { ...env, DATABASE_URL: databaseUrl })
-    return { url, reconcile: () => reconcileByJob(() => child.signalCode === null), die: kill }
+    return { url, reconcile: () => runJob('sync_due', () => child.signalCode === null), die: kill }
   }
 
-  async function reconcileByJob(isAlive: () => boolean): Promise<void> {
-    const { rows } = await client.query(`insert into pgboss.job (name) values ('sync_due') returning id`)
-    await wake('sync_due')
+  /** Runs a scheduled job now, in the service, and waits until it has ended. */
+  async function runJob(queue: string, isAlive: () => boolean): Promise<void> {
+    const { rows } = await client.query(`insert into pgboss.job (name) values ($1) returning id`, [queue])
+    await wake(queue)
     for (const end = performance.now() + LOOK_SECONDS * 1000; performance.now() < end && isAlive(); await sleep(20)) {
       const done = await client.query(`select 1 from pgboss.job where id = $1 and state not in ('created', 'active')`, [
         rows[0].id,
@@ -157,12 +169,13 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     // its work is lost, and the next service has its own turn
     await client.query(`update pgboss.job set state = 'failed' where id = $1`, [rows[0].id])
     if (!isAlive()) return
-    throw new Error('the orders were not looked at')
+    throw new Error(`the job ${queue} has not ended`)
   }
 
   /** Wakes the waiting worker of a queue at once, as pg-boss does. */
-  const wake = (queue: string) =>
-    client.query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), $1)`, [queue])
+  function wake(queue: string) {
+    return client.query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), $1)`, [queue])
+  }
 
   function listen(): void {
     stripe.knobs.webhookUrl = `${service.url}/api/webhooks/stripe`
@@ -207,7 +220,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   function works(): void {
     stripe.works()
     Object.assign(stripe.knobs, { delayMs: 0, pageSize: 100, searchLagSeconds: 0 })
-    Object.assign(stripe.bank, { refundsBegin: 'succeeded', refusesRefunds: false })
+    for (const bank of stripeBanks(stripe)) Object.assign(bank, { refundsBegin: 'succeeded', refusesRefunds: false })
     razorpay.works()
     Object.assign(razorpay, { delayMs: 0, refundsBecome: 'processed', receipts: 'same_order' })
   }
@@ -227,14 +240,13 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     service: () => service,
     call,
     /** A request of the seller's, from a page of ours. */
-    callAsSeller(
-      method: string,
-      address: string,
-      body: unknown,
-      headers: Record<string, string> = {},
-    ): Promise<Answer> {
-      return call(method, address, body, { ...headers, cookie, origin: origin() })
-    },
+    callAsSeller,
+    way,
+    account,
+    /** The refunds that went out before the seller's part was back, in words. */
+    earlyRefunds,
+    /** Runs a scheduled job now, and waits until it has ended. */
+    runJob: (queue: string): Promise<void> => runJob(queue, () => true),
     sellerId: () => sellerId,
     changeDetails,
     /** The seller has one of four tax profiles, or none. */
@@ -291,6 +303,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       // a process has its own clock
       else if (hadFaults) await sleep(PAUSE_MS)
       hadFaults = false
+      await account.calm()
+      await delivered()
     },
     works,
     delivered,

@@ -81,6 +81,8 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
         accountId,
       )
     },
+    /** Money from elsewhere comes to a linked account, so that all of its transfers can be reversed again. */
+    fill: (accountId: string): void => void settled.delete(accountId),
     /** Of a payment, in the dashboard. */
     transferInDashboard: (paymentId: string, account: string, amount: number): Json => {
       const transfer = newTransfer(paymentId, { account, amount, currency: 'INR' })

@@ -65,6 +65,11 @@ export class StripeConnect {
     })
   }
 
+  /** The objects of all accounts, whoever has access to them. */
+  banks(): StripeBank[] {
+    return [...this.#banks.values()]
+  }
+
   /** The platform's own requests. Undefined: the request is about the objects of one account. */
   carryOut({ method, path, params, account }: Call): Wire | undefined {
     const [, collection, id, rest] =

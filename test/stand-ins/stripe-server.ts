@@ -92,6 +92,8 @@ export async function startStripeServer({
     sending: {} as Sending,
   }
   const held: Wire[] = []
+  /** All there ever were, each with its connected account if it is of one, whether they were sent or not. */
+  const events: Wire[] = []
   const deliveries: { id: string; type: string; status: number | undefined }[] = []
   const underWay = new Set<Promise<unknown>>()
   const sockets = new Set<Socket>()
@@ -119,6 +121,7 @@ export async function startStripeServer({
     }
   }
   const deliver = (event: Wire) => {
+    events.push(event)
     if (knobs.notify === 'never' || !knobs.webhookUrl) return
     if (knobs.notify === 'held') held.push(event)
     else {
@@ -309,6 +312,7 @@ export async function startStripeServer({
     /** Every request that arrived. */
     calls,
     knobs,
+    events,
     deliveries,
     /** Connections that are open now. */
     sockets,
