@@ -40,6 +40,22 @@ const refundedMinor = (order: Created, wanted: number) =>
     (minor) => minor === wanted,
   )
 
+/** The jobs that return parts of an order's fee and have not ended. */
+const feeJobs = async ({ orderId }: Created): Promise<{ state: string }[]> =>
+  (
+    await sql<{ state: string }>`
+      select state from pgboss.job where name = 'return_fee' and data->>'orderId' = ${orderId} and state <> 'completed'`.execute(
+      all.shop.db,
+    )
+  ).rows
+/** Those that wait between tries run now. */
+const hurryFees = ({ orderId }: Created) =>
+  sql`
+    with due as (
+      update pgboss.job set start_after = now() - interval '1 second'
+      where name = 'return_fee' and data->>'orderId' = ${orderId} and state = 'retry' and start_after > now() returning name)
+    select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(all.shop.db)
+
 test('refunds in parts return exactly the fee that the books return, however Stripe would round', async () => {
   const seller = await all.selling()
   const order = await all.paid(seller)
@@ -74,16 +90,33 @@ test('the part of a fee goes back once, when its answer is lost and its key is f
   await refund(seller, order, 950)
   await all.feeBack(order, 19)
   all.server.forgetKeys()
-  await eventually(
-    async () => {
-      const { rows } = await sql`
-        select from pgboss.job where name = 'return_fee' and data->>'orderId' = ${order.orderId} and state <> 'completed'`.execute(
-        all.shop.db,
-      )
-      return rows.length
-    },
-    (waiting) => waiting === 0,
-  )
+  await eventually(async () => feeJobs(order), (left) => left.length === 0) // oxfmt-ignore
+  await all.feeBack(order, 19)
+})
+
+test('a part of a fee whose account gives no access for a while goes back when it does again', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  const isFee = ({ path }: { path: string }) => path.startsWith('/v1/application_fees')
+  all.server.fail('503 html', { times: 9, match: isFee })
+  seller.bank.refundInDashboard(intentOf(order), 950)
+  const asked = (status: number, match: (call: { path: string }) => boolean) =>
+    eventually(
+      async () => (
+        await hurryFees(order),
+        all.server.calls.filter((call) => match(call) && call.status === status).length
+      ),
+      (many) => many > 0,
+    )
+  const before = all.server.calls.length
+  await asked(503, isFee)
+  all.connect.revoke(seller.account)
+  all.server.works()
+  await asked(403, (call) => all.server.calls.indexOf(call as never) >= before && call.path.startsWith('/v1/charges/'))
+  await eventually(async () => (await feeJobs(order)).map(({ state }) => state), ([state]) => state !== 'active') // oxfmt-ignore
+  assert.equal((await feeJobs(order))[0]?.state, 'retry')
+  all.connect.restore(seller.account)
+  await eventually(async () => (await hurryFees(order), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
   await all.feeBack(order, 19)
 })
 

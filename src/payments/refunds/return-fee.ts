@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
-import type { Jobs } from '../../kit/jobs.ts'
+import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
 
 /** As long as a refund is tried. */
@@ -31,8 +31,9 @@ export async function registerFeeReturns(
       try {
         await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
       } catch (error) {
-        // the seller has ended our access, so nothing can be returned there any more
+        // the seller has ended our access, or our key is another account's. It can come back, and until then the fee is owed
         if (!(error instanceof PaymentUnknown)) throw error
+        throw new TryLater('the seller’s account gives no access')
       }
     }
   })
