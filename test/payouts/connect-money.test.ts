@@ -73,6 +73,20 @@ test('refunds in parts return exactly the fee that the books return, however Str
   assert.deepEqual(await all.differences(), [])
 })
 
+test('a price in dinars is sold with a fee to the third decimal, and refunds in parts return it', async () => {
+  const seller = await all.selling()
+  const productId = await all.shop.product({ sellerId: seller.id, currency: 'KWD', priceMinor: 1230 })
+  const order = await all.paid({ ...seller, productId })
+  const fee = all.connect.fees.at(-1)!
+  assert.deepEqual([fee['charge'], fee['amount'], fee['currency']], [all.chargeOf(order), 25, 'kwd'])
+  await refund(seller, order, 610)
+  await all.feeBack(order, 12)
+  await refund(seller, order, 620)
+  await all.feeBack(order, 25)
+  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
+  assert.deepEqual(await all.differences(), [])
+})
+
 test('a refund in the seller’s dashboard returns its part of the fee too', async () => {
   const seller = await all.selling()
   const order = await all.paid(seller)

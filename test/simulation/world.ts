@@ -93,9 +93,8 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
     STORAGE_URL: `file:${serviceFolder(t)}`,
   }
 
-  // only rupees are passed on, and of a fee in dinars Stripe takes two decimals only
-  const isSold = (currency: string) =>
-    way === 'razorpay-route' ? currency === 'INR' : way === 'manual' || currency !== 'KWD'
+  // only rupees are passed on
+  const isSold = (currency: string): boolean => way !== 'razorpay-route' || currency === 'INR'
   const start = killed ? startProcess : startHere
   const goods: Good[] = []
   let cookie = ''

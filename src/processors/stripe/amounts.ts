@@ -30,13 +30,25 @@ export const takesCurrency = (currency: string): boolean => CURRENCIES.has(curre
  * an ariary, or a dinar amount whose third decimal is not zero. Stripe itself says which amounts are too small or too large.
  */
 export function toStripe(amountMinor: number, currency: string): number {
-  if (!takesCurrency(currency)) throw new AmountNotTaken(`Stripe takes no ${currency}`)
-  const amount = scaled(amountMinor, stripeDecimals(currency) - decimalsOf(currency))
-  const whole = Number.isSafeInteger(amountMinor) && Number.isSafeInteger(amount) && amount > 0
-  if (!whole || (stripeDecimals(currency) === 3 && amount % 10 !== 0))
-    throw new AmountNotTaken(`Stripe cannot take exactly this amount of ${currency}`)
+  const amount = exactly(amountMinor, currency)
+  if (stripeDecimals(currency) === 3 && amount % 10 !== 0) throw cannotTake(currency)
   return amount
 }
+
+/**
+ * The same for our fee, and what goes back of it. It moves between two accounts at Stripe, while the rule for the third decimal is for the
+ * partners behind payments. 2 % of most prices in dinars is no round amount. If Stripe refuses such a fee all the same, its answer says so.
+ */
+export const feeToStripe = (feeMinor: number, currency: string): number => exactly(feeMinor, currency)
+
+function exactly(amountMinor: number, currency: string): number {
+  if (!takesCurrency(currency)) throw new AmountNotTaken(`Stripe takes no ${currency}`)
+  const amount = scaled(amountMinor, stripeDecimals(currency) - decimalsOf(currency))
+  if (!Number.isSafeInteger(amountMinor) || !Number.isSafeInteger(amount) || amount <= 0) throw cannotTake(currency)
+  return amount
+}
+
+const cannotTake = (currency: string) => new AmountNotTaken(`Stripe cannot take exactly this amount of ${currency}`)
 
 /** Converts Stripe's amount to our minor units, and its currency code to upper case. */
 export function fromStripe(amount: number, stripeCurrency: string): { amountMinor: number; currency: string } {

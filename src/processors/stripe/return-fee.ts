@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 import { isRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { FeeReturn } from '../seller-accounts.ts'
-import { toStripe } from './amounts.ts'
+import { feeToStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
 import { connectShapes } from './connect-entities.ts'
 import { shapes } from './entities.ts'
@@ -38,8 +38,8 @@ export async function returnFee(
   if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
     throw new ProcessorUnavailable('Stripe told of another fee')
   // somebody may have returned more in the dashboard, or a refund failed after its part of the fee was back
-  const left = Math.min(toStripe(totalMinor, currency), fee.amount) - fee.amount_refunded
-  const amount = Math.min(toStripe(amountMinor, currency), left)
+  const left = Math.min(feeToStripe(totalMinor, currency), fee.amount) - fee.amount_refunded
+  const amount = Math.min(feeToStripe(amountMinor, currency), left)
   if (amount <= 0) return
   const create = (idempotencyKey: string) =>
     askWithKey(connectShapes.feeRefund, until, idempotencyKey, (sent) =>

@@ -10,7 +10,7 @@ import {
   type StartPayment,
   type StartedPayment,
 } from '../processor.ts'
-import { toStripe } from './amounts.ts'
+import { feeToStripe, toStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
 import { isReplayed, unlessMissing } from './errors.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
@@ -182,7 +182,7 @@ function paramsOf(account: Account, payment: StartPayment) {
   const { amountMinor, currency } = payment
   const { allowed: methods, excluded } = waysOf(account, payment)
   // Stripe takes only positive fees
-  const fee = account.connected && payment.feeMinor ? toStripe(payment.feeMinor, currency) : undefined
+  const fee = account.connected && payment.feeMinor ? feeToStripe(payment.feeMinor, currency) : undefined
   if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
   return {
     amount: toStripe(amountMinor, currency),
