@@ -50,6 +50,11 @@ test('Arabic runs from right to left, fits the smallest phone, and everybody can
   }
   await page.goto(DEMO_URL)
   await look('the first step')
+  // A name that is not Arabic runs in its own direction, and stands on the page's side, as the price does.
+  const name = page.locator('.what h1 bdi')
+  await expect(name).toHaveCSS('direction', 'ltr')
+  const [box, place] = [await name.boundingBox(), await page.locator('.what').boundingBox()]
+  expect(Math.abs(box!.x + box!.width - place!.x - place!.width), 'from its right side').toBeLessThan(2)
   const { email, orderId } = await buy(page, ar)
   await look('paid')
   for (const address of [`/order/?order=${orderId}`, '/charge/', '/library/', '/withdraw/', '/order/']) {

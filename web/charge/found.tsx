@@ -74,7 +74,9 @@ function Order({ order, email }: { order: ChargeOrder; email: string }) {
   return (
     <li class="order stack">
       <div>
-        <h2 id={id}>{order.product.name}</h2>
+        <h2 id={id}>
+          <bdi>{order.product.name}</bdi>
+        </h2>
         <p class="soft">{say(wordsOf('library').by, { seller: order.seller.name })}</p>
       </div>
       <dl class="lines">

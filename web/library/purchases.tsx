@@ -112,7 +112,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
       )}
       <div class="about">
         <h2 id={id} tabIndex={-1}>
-          {product.name}
+          <bdi>{product.name}</bdi>
         </h2>
         <p class="soft small">
           {seller.logoUrl && <img class="logo" src={fromApi(seller.logoUrl)} alt="" />}{' '}

@@ -87,7 +87,9 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
     <aside class="slip-shadow" aria-label={name}>
       <div class="slip stack">
         <p class="slip-title">{name}</p>
-        <h2>{order.product?.name}</h2>
+        <h2>
+          <bdi>{order.product?.name}</bdi>
+        </h2>
         <dl class="lines">
           {order.paidAt && <Line name={isFree ? words.ordered : shared.paid} value={moment(order.paidAt)} />}
           {!order.paidAt && order.createdAt && <Line name={words.ordered} value={moment(order.createdAt)} />}
@@ -97,7 +99,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
               name={words.soldBy}
               value={
                 <>
-                  {order.seller.logoUrl && <Mark seller={order.seller} />} {order.seller.name}
+                  {order.seller.logoUrl && <Mark seller={order.seller} />} <bdi>{order.seller.name}</bdi>
                 </>
               }
               wide

@@ -31,7 +31,7 @@ export function Summary({ product, order, total }: SummaryProps) {
       <div class="slip stack">
         <div class="seller">
           <Mark seller={product.seller} />
-          <span>{product.seller.name}</span>
+          <bdi>{product.seller.name}</bdi>
           {product.payments.processor === 'sandbox' && <span class="tag">{words.testMode}</span>}
         </div>
         {product.imageUrl && (
@@ -53,7 +53,10 @@ export function Summary({ product, order, total }: SummaryProps) {
           />
         )}
         <div class="what">
-          <h1 dir="auto">{product.name}</h1>
+          <h1>
+            {/* In its own direction, on the side of the page's. */}
+            <bdi>{product.name}</bdi>
+          </h1>
           {!order && (
             <p class="price">
               {off > 0 && (

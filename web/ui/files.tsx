@@ -21,7 +21,9 @@ export const Files = ({ downloads, renew }: FilesProps) => (
       <li key={file.fileId}>
         <Icon name="file" />
         <div>
-          <p class="name">{file.name}</p>
+          <p class="name">
+            <bdi>{file.name}</bdi>
+          </p>
           <p class="soft small">{fileSize(file.size)}</p>
         </div>
         <a
