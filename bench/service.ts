@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { endChild, processorMs, runChild, watch } from './children.ts'
 import { median } from './rounds.ts'
 
@@ -12,6 +12,8 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const FAKE = fileURLToPath(new URL('./fake-processor.ts', import.meta.url))
 const MAIL_SERVER = fileURLToPath(new URL('./mail-server.ts', import.meta.url))
 const BARE = fileURLToPath(new URL('./bare.ts', import.meta.url))
+/** As in the systemd unit and the image. */
+const MEMORY = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 5
 const SAMPLE_MS = 20
@@ -64,9 +66,17 @@ export async function startService(env: Record<string, string>, main = MAIN): Pr
   const port = Number(env.PORT ?? (await freePort()))
   const began = performance.now()
   const child = watch(
-    spawn(process.execPath, [main], {
+    spawn(process.execPath, [...useBuilt(main), main], {
       // named as by npm, so that it ends with us however we die
-      env: { PATH: process.env.PATH, PORT: String(port), SECRET, LIMITS: 'off', npm_lifecycle_event: 'bench', ...env },
+      env: {
+        PATH: process.env.PATH,
+        PORT: String(port),
+        SECRET,
+        LIMITS: 'off',
+        npm_lifecycle_event: 'bench',
+        ...MEMORY,
+        ...env,
+      },
       stdio: ['ignore', 'ignore', 'inherit'],
     }),
   )
@@ -81,6 +91,12 @@ export async function startService(env: Record<string, string>, main = MAIN): Pr
     stop: () => endChild(child),
     kill: () => endChild(child, 'SIGKILL'),
   }
+}
+
+/** The option that runs what the set-up has built, in place of the sources. An earlier release has none. */
+function useBuilt(main: string): string[] {
+  const file = path.resolve(path.dirname(main), '../scripts/use-built.mjs')
+  return fs.existsSync(file) ? [`--import=${pathToFileURL(file).href}`] : []
 }
 
 /** The least a route can do: bare.ts, in a process of its own. */

@@ -29,6 +29,8 @@ export function previousRelease(folder: string, name = nameOfPrevious()): Releas
   if (hasAll(folder)) fs.symlinkSync(path.join(ROOT, 'node_modules'), modules)
   else run(folder, 'npm', 'ci', '--omit=dev', '--no-audit', '--no-fund')
   run(folder, process.execPath, path.join(modules, 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn')
+  const programs = path.join(folder, 'scripts', 'programs.mjs')
+  if (fs.existsSync(programs)) run(folder, process.execPath, programs)
   return { name, main: path.join(folder, 'src', 'main.ts') }
 }
 

@@ -1,31 +1,39 @@
 // @ts-check
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { build } from 'vite'
+import { folderOfPrograms } from './sources.mjs'
 
-/** The tests start these as processes of their own, again and again. */
+// The set-up runs this. It bundles the service and its commands with their packages: to load 1,800 files takes more than half of a start,
+// and 15 MB for as long as the service runs. use-built.mjs runs the bundles.
+
 const PROGRAMS = [
   'src/main.ts',
-  ...['adopt', 'backup', 'doctor', 'drill', 'operator', 'payouts', 'reconcile', 'recall', 'restore', 'trust'].map(
-    (name) => `scripts/${name}.ts`,
-  ),
+  ...[
+    'adopt',
+    'backup',
+    'doctor',
+    'drill',
+    'operator',
+    'payouts',
+    'reconcile',
+    'recall',
+    'restore',
+    'trust',
+    'upgrade-database',
+  ].map((name) => `scripts/${name}.ts`),
 ]
-const SOURCES = ['src/**/*.{ts,mjs}', 'scripts/**/*.{ts,mjs}', 'package-lock.json']
-const FOLDER = path.resolve('node_modules', '.cache', 'programs')
+/** A service that still runs may load a part of its own bundle later, so the one before stays. */
+const KEPT = 2
 
-/**
- * Bundles each of these programs with its packages, because they start some 200 times in a run, and to load 1,800 files takes more than
- * half of a start. Returns the option with which Node runs the bundle in place of the source. The command line stays as it is, and so
- * do the paths that a source takes from its own place.
- */
-export async function buildPrograms() {
-  const folder = path.join(FOLDER, keyOfSources())
-  const use = path.join(folder, 'use.mjs')
-  if (fs.existsSync(use)) return `--import=${pathToFileURL(use).href}`
-  fs.rmSync(FOLDER, { recursive: true, force: true })
+const root = path.resolve(import.meta.dirname, '..')
+const folder = folderOfPrograms(root)
+async function buildPrograms() {
+  const all = path.dirname(folder)
+  const making = path.join(all, '.making')
+  fs.rmSync(making, { recursive: true, force: true })
   await build({
+    root,
     configFile: false,
     publicDir: false,
     logLevel: 'error',
@@ -33,58 +41,46 @@ export async function buildPrograms() {
     ssr: { noExternal: true },
     build: {
       ssr: true,
-      outDir: folder,
+      outDir: making,
+      // the names stay, so that a stack trace is readable
       minify: false,
       target: 'esnext',
       rolldownOptions: {
-        input: Object.fromEntries(PROGRAMS.map((file) => [path.basename(file, '.ts'), file])),
-        output: { entryFileNames: '[name].mjs', chunkFileNames: 'parts/[name]-[hash].mjs' },
+        input: Object.fromEntries(PROGRAMS.map((file) => [path.basename(file, '.ts'), path.join(root, file)])),
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs', banner: PLACES },
       },
     },
   })
-  // last, because it says that all the others are there
-  fs.writeFileSync(use, useInstead(folder))
-  return `--import=${pathToFileURL(use).href}`
+  // it has its name only when it is whole
+  fs.renameSync(making, folder)
+  const made = fs.readdirSync(all).map((name) => path.join(all, name))
+  const byAge = made.map((one) => ({ one, at: fs.statSync(one).mtimeMs })).sort((a, b) => b.at - a.at)
+  for (const { one } of byAge.slice(KEPT)) fs.rmSync(one, { recursive: true, force: true })
 }
 
-/** A built module lies elsewhere than its source, so the places that a source names are written into it. */
+/** A built module lies elsewhere than its source, so it names the places of its source, and the whole installation can be moved. */
+const PLACES = `import { dirname as $dirname } from 'node:path'
+import { fileURLToPath as $toPath } from 'node:url'
+const $sourceUrl = (file) => new URL('../../' + file, import.meta.url).href
+const $sourceFile = (file) => $toPath($sourceUrl(file))
+const $sourceFolder = (file) => $dirname($sourceFile(file))`
 const sourcePlaces = {
   name: 'source-places',
   transform(/** @type {string} */ code, /** @type {string} */ id) {
     if (!path.isAbsolute(id) || !/import\.meta\.(url|dirname|filename)|__(dir|file)name/.test(code)) return undefined
-    const url = JSON.stringify(pathToFileURL(id).href)
-    const [folder, file] = [JSON.stringify(path.dirname(id)), JSON.stringify(id)]
+    const file = JSON.stringify(belowRoot(id))
     return code
-      .replaceAll(/\bimport\.meta\.url\b/g, url)
-      .replaceAll(/\bimport\.meta\.dirname\b|\b__dirname\b/g, folder)
-      .replaceAll(/\bimport\.meta\.filename\b|\b__filename\b/g, file)
+      .replaceAll(/\bimport\.meta\.url\b/g, `$sourceUrl(${file})`)
+      .replaceAll(/\bimport\.meta\.dirname\b|\b__dirname\b/g, `$sourceFolder(${file})`)
+      .replaceAll(/\bimport\.meta\.filename\b|\b__filename\b/g, `$sourceFile(${file})`)
   },
 }
 
-/** @param {string} folder */
-function useInstead(folder) {
-  const built = PROGRAMS.map((file) => [
-    pathToFileURL(path.resolve(file)).href,
-    pathToFileURL(path.join(folder, `${path.basename(file, '.ts')}.mjs`)).href,
-  ])
-  return `import module from 'node:module'
-const built = new Map(${JSON.stringify(built)})
-const hooks = module.registerHooks?.({
-  resolve(specifier, context, next) {
-    const found = next(specifier, context)
-    if (context.parentURL) return found
-    hooks.deregister()
-    const url = built.get(found.url)
-    return url ? { ...found, url, format: 'module' } : found
-  },
-})
-`
+/** The packages may be those of another folder, behind a link. @param {string} id */
+function belowRoot(id) {
+  const file = id.split(path.sep).join('/')
+  const inPackages = file.indexOf('/node_modules/')
+  return inPackages < 0 ? path.relative(root, id).split(path.sep).join('/') : file.slice(inPackages + 1)
 }
 
-function keyOfSources() {
-  const sum = createHash('sha256').update(fs.readFileSync(import.meta.filename))
-  for (const file of SOURCES.flatMap((pattern) => fs.globSync(pattern)).sort()) {
-    if (!file.endsWith('.test.ts')) sum.update(file).update('\0').update(fs.readFileSync(file))
-  }
-  return sum.digest('hex').slice(0, 16)
-}
+if (!fs.existsSync(folder)) await buildPrograms()

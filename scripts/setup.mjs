@@ -1,12 +1,12 @@
 // @ts-check
-// Runs before `npm start` and `npm test` on any Node from 18 on. It installs missing packages and builds the pages. It is plain
-// JavaScript without packages, because none are installed when it first runs.
+// Runs before `npm start` and `npm test` on any Node from 18 on. It installs missing packages and builds the pages and the programs. It
+// is plain JavaScript without packages, because none are installed when it first runs.
 import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lock } from '../src/kit/lock.mjs'
+import { filesBelow, folderOfPrograms, hash } from './sources.mjs'
 
 /** The service needs Node's own support for TypeScript, and its password hash, which comes with this version. */
 const MIN_NODE = [24, 7]
@@ -39,7 +39,9 @@ try {
   if (process.argv.includes('--is-installed')) process.exit(readJson(INSTALLED)?.key === keyOfPackages() ? 0 : 1)
   held = lock('.setup-lock', () => say('another set-up is running in this folder, waiting for it …'))
   await install()
-  await buildPages(serviceNode())
+  const node = serviceNode()
+  await buildPages(node)
+  await buildPrograms(node)
 } catch (error) {
   say(`\n${error instanceof Failure ? error.message : `The set-up failed: ${/** @type {Error} */ (error).message}.`}`)
   process.exitCode = 1
@@ -200,22 +202,21 @@ async function buildPages(node) {
   say(`pages built in ${secondsSince(began)} s`)
 }
 
+/** @param {string} node */
+async function buildPrograms(node) {
+  if (fs.existsSync(folderOfPrograms())) return
+  const began = Date.now()
+  if (!(await run(node, [path.join('scripts', 'programs.mjs')], { shell: WINDOWS && node.endsWith('.cmd') }))) {
+    throw new Failure('Building the programs failed, see above.')
+  }
+  say(`programs built in ${secondsSince(began)} s`)
+}
+
 /** All source files of the pages, with those that they share with the server. */
 function pageSources() {
   const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|words.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
   const sources = [...filesBelow('web'), ...shared].filter((file) => !file.endsWith('.test.ts'))
   return ['package-lock.json', 'vite.config.ts', path.join('scripts', 'later-files.ts'), ...sources]
-}
-
-/** @param {string} folder @returns {string[]} in an order that does not depend on the file system */
-function filesBelow(folder) {
-  return fs
-    .readdirSync(folder, { withFileTypes: true })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const at = path.join(folder, entry.name)
-      return entry.isDirectory() ? filesBelow(at) : [at]
-    })
 }
 
 /**
@@ -268,13 +269,6 @@ function readJson(file) {
   } catch {
     return undefined
   }
-}
-
-/** @param {(string | Buffer)[]} parts */
-function hash(...parts) {
-  const sum = createHash('sha256')
-  for (const part of parts) sum.update(part).update('\0')
-  return sum.digest('hex').slice(0, 16)
 }
 
 /** @param {number} began */

@@ -9,7 +9,6 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
 import { processorSeconds } from './processor-seconds.mjs'
-import { buildPrograms } from './programs.mjs'
 import { allGroups, dearest, groupsOf } from './test-groups.mjs'
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
@@ -40,8 +39,6 @@ if (only && !(only in PARTS)) {
 if (!process.env.TMPDIR && hasMemory()) process.env.TMPDIR = MEMORY
 // the test processes share their compiled code
 process.env.NODE_COMPILE_CACHE ??= path.resolve('node_modules', '.cache', 'compiled')
-// chosen files start the sources themselves, which needs no build before them
-if (only !== 'lint' && files.length === 0) process.env.TEST_NODE_OPTIONS = await buildPrograms()
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const [name, part] of Object.entries(PARTS)) {
   if (only && only !== name) continue

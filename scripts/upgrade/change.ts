@@ -4,7 +4,7 @@ import { output } from './command.ts'
 import type { Release } from './release.ts'
 
 /** What a release has beside its files in git. */
-const MADE = ['node_modules', 'dist']
+const MADE = ['node_modules', 'dist', 'programs']
 const FROM = 'from'
 const BEFORE = 'before'
 
@@ -27,7 +27,8 @@ export function changeTo({ commit, from }: Release, work: string): Way {
     const prepared = path.join(next, name)
     // the packages are the same ones
     if (fs.lstatSync(prepared).isSymbolicLink()) continue
-    fs.renameSync(name, path.join(before, name))
+    // an earlier release did not build all of them
+    if (fs.existsSync(name)) fs.renameSync(name, path.join(before, name))
     fs.renameSync(prepared, name)
   }
   return { keep: () => forget(work) }

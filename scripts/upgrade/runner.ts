@@ -89,7 +89,9 @@ function startChild(): ChildProcess {
   const log = fs.openSync(LOG, 'w', 0o600)
   const own = path.resolve('node_modules', '.bin', 'node')
   const node = fs.existsSync(own) ? own : process.execPath
-  const child = spawn(node, [path.join('src', 'main.ts')], { stdio: ['ignore', log, log] })
+  const child = spawn(node, ['--import=./scripts/use-built.mjs', path.join('src', 'main.ts')], {
+    stdio: ['ignore', log, log],
+  })
   fs.closeSync(log)
   child.on('error', () => {})
   return child

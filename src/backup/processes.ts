@@ -18,7 +18,8 @@ export function ownProcesses(): Processes {
   const stopping = new AbortController()
   return {
     async run(name, ...args) {
-      const child = spawn(process.execPath, [fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url)), ...args], {
+      const script = fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url))
+      const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         signal: stopping.signal,
       })

@@ -21,7 +21,7 @@ export interface Service {
 /** The real service in a process of its own, with its own data folder and a free port. */
 export async function startService(env: Record<string, string> = {}): Promise<Service> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'till-pages-'))
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['--import=./scripts/use-built.mjs', 'src/main.ts'], {
     cwd: ROOT,
     // No environment variable of the person who runs the tests may reach the service: an SMTP_URL would send mails.
     env: {
@@ -29,7 +29,6 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       HOME: process.env.HOME,
       TMPDIR: process.env.TMPDIR,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      NODE_OPTIONS: process.env.TEST_NODE_OPTIONS,
       PORT: '0',
       HOST: '127.0.0.1',
       DATA_DIR: dataDir,

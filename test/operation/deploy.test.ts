@@ -137,7 +137,9 @@ test('docs/deploy.md leads to settings that the service takes, and to a Caddyfil
 test('the systemd unit starts the service itself, leaves it the time to end, and takes its rights away', () => {
   const unit = read('deploy/till.service')
   const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
-  assert.deepEqual(valuesOf('ExecStart'), ['/opt/till/node_modules/.bin/node src/main.ts'])
+  assert.deepEqual(valuesOf('ExecStart'), [
+    '/opt/till/node_modules/.bin/node --import=./scripts/use-built.mjs src/main.ts',
+  ])
   assert(Number(valuesOf('TimeoutStopSec')[0]) > LONGEST_END_SECONDS)
   const variables = valuesOf('Environment').flatMap((line) => line.split(' '))
   for (const variable of variables) {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { folderOfPrograms } from '../../scripts/sources.mjs'
 import { temporaryFolder } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
@@ -14,7 +15,7 @@ test('a command that can run beside the service removes no package', async (t) =
     scripts: Record<string, string>
   }
   const copy = await temporaryFolder(t)
-  for (const file of ['scripts/setup.mjs', 'src/kit/lock.mjs']) {
+  for (const file of ['scripts/setup.mjs', 'scripts/sources.mjs', 'src/kit/lock.mjs']) {
     fs.mkdirSync(path.dirname(path.join(copy, file)), { recursive: true })
     fs.copyFileSync(path.join(ROOT, file), path.join(copy, file))
   }
@@ -31,4 +32,43 @@ test('a command that can run beside the service removes no package', async (t) =
     assert.deepEqual([status, stderr], [0, ''], name)
     assert.deepEqual(fs.readdirSync(path.join(copy, 'node_modules')).sort(), ['.setup.json', 'in-use'], name)
   }
+})
+
+test('what was built from other sources, or only in part, never runs', async (t) => {
+  const copy = await temporaryFolder(t)
+  const write = (file: string, text: string) => {
+    fs.mkdirSync(path.dirname(path.join(copy, file)), { recursive: true })
+    fs.writeFileSync(path.join(copy, file), text)
+  }
+  for (const file of ['scripts/sources.mjs', 'scripts/use-built.mjs'])
+    write(file, fs.readFileSync(path.join(ROOT, file), 'utf8'))
+  write('package-lock.json', '{}')
+  write('src/main.ts', `console.log('source' as string, ...process.argv.slice(2))`)
+  write('src/kit/more.ts', '')
+  write('src/kit/more.test.ts', '')
+  const start = (script: string, ...args: string[]) => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import=./scripts/use-built.mjs', script, ...args], { cwd: copy, env: {}, encoding: 'utf8' }) // oxfmt-ignore
+    return (stdout + stderr).trim()
+  }
+  write('programs/.making/main.mjs', `console.log('half')`)
+  assert.equal(start('src/main.ts', 'now'), 'source now', 'nothing is whole')
+  const built = path.relative(copy, folderOfPrograms(copy))
+  write(`${built}/main.mjs`, `console.log('built', ...process.argv.slice(2))`)
+  assert.equal(start('src/main.ts', 'now'), 'built now')
+  write('src/kit/more.test.ts', '// a test is no part of it')
+  assert.equal(start('src/main.ts'), 'built')
+  for (const [file, text] of [
+    ['src/kit/more.ts', '// changed'],
+    ['scripts/new.ts', ''],
+    ['package-lock.json', '{"packages":{}}'],
+  ] as const) {
+    const before = fs.existsSync(path.join(copy, file)) ? fs.readFileSync(path.join(copy, file), 'utf8') : undefined
+    write(file, text)
+    assert.equal(start('src/main.ts'), 'source', file)
+    if (before === undefined) fs.rmSync(path.join(copy, file))
+    else write(file, before)
+    assert.equal(start('src/main.ts'), 'built', file)
+  }
+  write('scripts/other.ts', `console.log('other')`)
+  assert.equal(start('scripts/other.ts'), 'other', 'what is not built runs as it is')
 })

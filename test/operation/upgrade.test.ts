@@ -138,8 +138,9 @@ async function install() {
 
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
+  const { NODE_OPTIONS: _ofHere, ...bare } = bareEnvironment()
   const env = {
-    ...bareEnvironment(),
+    ...bare,
     DATA_DIR: dataDir,
     PORT: String(port),
     SECRET,
@@ -148,7 +149,7 @@ async function install() {
   }
   const [pidFile, log] = [path.join(dataDir, 'pid'), path.join(dataDir, 'log')]
   // as a supervisor does: the service is no child of the upgrade
-  const startCommand = `setsid '${process.execPath}' src/main.ts > '${log}' 2>&1 < /dev/null & echo $! > '${pidFile}'`
+  const startCommand = `setsid '${process.execPath}' --import=./scripts/use-built.mjs src/main.ts > '${log}' 2>&1 < /dev/null & echo $! > '${pidFile}'`
   // where nobody reaps orphans, as in a container without an init, the ended service stays as a zombie
   const stopCommand = `pid=$(cat '${pidFile}'); kill "$pid" 2> /dev/null; while kill -0 "$pid" 2> /dev/null && ! grep -qs '^State:.Z' "/proc/$pid/status"; do sleep 0.1; done; true`
   const shell = (command: string) => spawnSync('/bin/sh', ['-c', command], { cwd: folder, env, stdio: 'ignore' })

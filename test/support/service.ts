@@ -14,6 +14,7 @@ import { type Ends, SECRET } from './shop.ts'
 // The service as it really runs: a process of its own, which can be killed.
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const USE_BUILT = `--import=${new URL('../../scripts/use-built.mjs', import.meta.url).href}`
 const START_TIMEOUT_MS = 300_000
 /** Longer than any limit of the service's own: what takes longer hangs. */
 const HANGS_AFTER_MS = 120_000
@@ -26,21 +27,15 @@ export interface Reply {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** The environment of any machine, with the compile cache and the built programs of scripts/programs.mjs, and without our settings. */
+/** The environment of any machine, with the compile cache and the built programs, and without our settings. */
 export function bareEnvironment(): Record<string, string> {
-  const {
-    PATH = '',
-    HOME = '',
-    TMPDIR = '',
-    NODE_COMPILE_CACHE = '',
-    TEST_NODE_OPTIONS: NODE_OPTIONS = '',
-  } = process.env
+  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
   return {
     PATH,
     HOME,
     ...(TMPDIR && { TMPDIR }),
     ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
-    ...(NODE_OPTIONS && { NODE_OPTIONS }),
+    NODE_OPTIONS: USE_BUILT,
   }
 }
 
