@@ -17,8 +17,9 @@ COPY schema schema
 COPY scripts scripts
 COPY src src
 COPY web web
-# the Node that package-lock.json pins builds the pages and runs the service
+# the Node that package-lock.json pins builds the pages and the programs, and runs the service
 RUN node_modules/.bin/node node_modules/vite/bin/vite.js build --logLevel warn \
+ && node_modules/.bin/node scripts/programs.mjs \
  && node_modules/.bin/node scripts/image-root.ts /image
 
 # No shell but the one that PostgreSQL's initdb calls, no package manager, and no npm: only what the service runs on.
@@ -27,6 +28,8 @@ COPY --from=build /image /
 COPY --from=build --chown=10001:10001 --chmod=0700 /var/empty-data /data
 # with these limits the C library gives freed memory back: about 20 MB, which else stay after each large buffer (docs/operation.md)
 ENV PATH=/usr/local/bin:/usr/bin:/bin DATA_DIR=/data MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
+# every command of ours runs what was built: its packages are in there, and not in the image
+ENV NODE_OPTIONS=--import=/till/scripts/use-built.mjs
 WORKDIR /till
 USER 10001:10001
 VOLUME /data

