@@ -36,12 +36,13 @@ declare module 'fastify' {
  * handler keeps the bytes that arrived. `isAnswered` tells whether the answer has begun.
  */
 export function enforceBodyTimeout(
-  { raw, routeOptions }: FastifyRequest,
+  { raw }: FastifyRequest,
   {
+    isStreamed,
     isAnswered,
     refuse,
     floor = UPLOAD_FLOOR,
-  }: { isAnswered: () => boolean; refuse: () => void; floor?: Floor | undefined },
+  }: { isStreamed: boolean; isAnswered: () => boolean; refuse: () => void; floor?: Floor | undefined },
 ): void {
   if (raw.headers['transfer-encoding'] === undefined && !(Number(raw.headers['content-length']) > 0)) return
   const end = () => {
@@ -53,7 +54,7 @@ export function enforceBodyTimeout(
     const timer = setTimeout(() => raw.destroy(new Error('too slow')), DRAIN_MS)
     raw.once('close', () => clearTimeout(timer))
   }
-  if (routeOptions.config.streamed) return keepPace(raw, floor, end)
+  if (isStreamed) return keepPace(raw, floor, end)
   // unref: the timer must not keep the process alive
   const timer = setTimeout(end, REQUEST_TIMEOUT_MS).unref()
   const forget = () => clearTimeout(timer)

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import net from 'node:net'
 import { Refusal } from './errors.ts'
 import { isLocalName, isLoopback } from './settings.ts'
@@ -28,22 +28,25 @@ export interface HostOptions {
   anyAddress: boolean
 }
 
+type HostGuard = (request: FastifyRequest, route: FastifyContextConfig) => Refusal | undefined
+
 /**
  * Refuses a request whose `Host` is not ours. A foreign page can make its own name resolve to this machine (DNS rebinding). The
  * browser then treats our answers as that page's own, but still sends that page's name as `Host`. An IP address cannot be rebound.
  */
-export function hostGuard({ addresses, anyAddress }: HostOptions): (request: FastifyRequest) => Refusal | undefined {
+export function hostGuard({ addresses, anyAddress }: HostOptions): HostGuard {
   const own = new Set(addresses.map((address) => new URL(address)).flatMap(namesOf))
   const isOurs = ({ headers, socket }: FastifyRequest): boolean => {
     const host = headers.host?.toLowerCase() ?? ''
+    if (own.has(host)) return true
     const name = HOST.exec(host)?.[1]
     if (name === undefined) return false
-    if (own.has(host) || isLocalName(name)) return true
+    if (isLocalName(name)) return true
     const address = name.replace(/^\[|\]$/g, '')
     return net.isIP(address) > 0 && (anyAddress || address === unmapped(socket.localAddress ?? ''))
   }
-  return (request) =>
-    request.routeOptions.config?.anyHost || isOurs(request)
+  return (request, { anyHost }) =>
+    anyHost || isOurs(request)
       ? undefined
       : new Refusal(
           'misdirected_request',

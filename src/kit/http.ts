@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
+  type FastifyContextConfig,
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyReply,
@@ -145,20 +146,21 @@ function checkRequests(
   const refusalOfHost = hostGuard(hosts)
   const budget = newBudget(requests)
   server.addHook('onRequest', (request, reply, done) => {
+    // once, because the framework makes these options anew each time they are read
+    const config: FastifyContextConfig = request.routeOptions.config ?? {}
     enforceBodyTimeout(request, {
+      isStreamed: config.streamed === true,
       isAnswered: () => reply.sent || reply.raw.headersSent,
       refuse: () => refuseConnection(TOO_SLOW, request.raw.socket),
       floor: uploadFloor,
     })
     // a preflight has no route of its own, so the routes at its path decide
-    const isOpen = request.is404
-      ? routes.anyOriginAt(request.url.split('?')[0]!)
-      : request.routeOptions.config.anyOrigin === true
+    const isOpen = request.is404 ? routes.anyOriginAt(request.url.split('?')[0]!) : config.anyOrigin === true
     reply.headers(origins.headers(isOpen)).header('x-request-id', request.id)
-    const misdirected = refusalOfHost(request)
+    const misdirected = refusalOfHost(request, config)
     if (misdirected) return done(misdirected)
     // before the more expensive search for card numbers, and before authentication
-    const counted = request.routeOptions.config?.unmetered ? undefined : budget(networkOf(request.ip))
+    const counted = config.unmetered ? undefined : budget(networkOf(request.ip))
     if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && origins.isForeign(request) && !needsNoOrigin?.(request))

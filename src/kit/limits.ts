@@ -219,6 +219,7 @@ export const refusalBeyond = ({ resetSeconds, limit }: Counted, detail: string):
 
 /** The network of an address. An IPv6 subscriber has 2^64 addresses, so the first half of the address is the network. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped || !net.isIPv6(address)) return mapped ?? address
   const [head = '', tail] = address.split('%')[0]!.split('::')

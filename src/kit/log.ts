@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 export type Log = Logger
 
 /** Lines are written in batches. The rest is written when the process ends normally. */
-const WRITE_AT_BYTES = 4096
+const WRITE_AT_BYTES = 12 * 1024
 const WRITE_AFTER_MS = 200
 
 /** JSON lines on standard output. Callers log no names, addresses or other personal data. */

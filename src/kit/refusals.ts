@@ -118,9 +118,10 @@ export function refuseUnknownRoutes(
     reply.header('allow', allowed.join(', '))
     throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
   }
-  server.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+  server.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     // the framework would want a body of some methods first, and answer 400 without
     if (request.is404 && !reply.sent) refuse(request, reply)
+    done()
   })
   server.setNotFoundHandler(refuse)
 }

@@ -50,9 +50,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     homeOf: homeCurrency(options.countryOf),
   }
   // on all routes, because a person who follows one of our links must get a page from every route that refuses
-  parent.addHook(
-    'onSend',
-    async (request, reply, payload) => problemPage(pages.missing, options.appUrl, request, reply, payload) ?? payload,
+  parent.addHook('onSend', (request, reply, payload, done) =>
+    done(null, problemPage(pages.missing, options.appUrl, request, reply, payload) ?? payload),
   )
   await parent.register(async (server: Server) => {
     await serveFiles(server, options.dist)

@@ -44,7 +44,10 @@ interface WebhookParts {
 export async function webhookRoutes(parent: Server, parts: WebhookParts): Promise<void> {
   await parent.register(async (server: Server) => {
     // only the bytes count, so any content type is accepted, even a malformed one
-    server.addHook('onRequest', async ({ headers }) => void (headers['content-type'] = 'application/octet-stream'))
+    server.addHook('onRequest', ({ headers }, _reply, done) => {
+      headers['content-type'] = 'application/octet-stream'
+      done()
+    })
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
     notificationRoute(server, parts)
