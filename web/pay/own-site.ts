@@ -3,7 +3,7 @@ import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
 
-// Talks to the seller's own site. It is loaded only where the page's address asks for it, so it shares no code with the page.
+// Talks to the seller's own site. It is loaded only where the page's address asks for it.
 
 export interface OwnSite {
   /** The page shows this now. */

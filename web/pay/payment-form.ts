@@ -105,7 +105,7 @@ export interface PlainParts {
   leave?: (() => void) | undefined
 }
 
-/** All that a form needs. A form's code is loaded separately and shares no code with the page. */
+/** All that a form needs. A form's code is loaded when the page shows the form. */
 export interface FormParts extends PlainParts {
   /** Loads a processor's script from the processor's own host. */
   load: (address: string) => Promise<void>

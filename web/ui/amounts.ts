@@ -16,8 +16,7 @@ export interface AmountWords {
 /**
  * Reads an amount that a person typed, in a currency with `places` decimals: "9", "$9", "9,50", "1,234.50", "1.234,50".
  * It refuses a text that can mean two amounts ("12.345" is twelve dollars to some and twelve thousand to others),
- * because a wrong guess takes a thousand times too much. This file imports nothing: a script that is loaded later
- * cannot import from the page.
+ * because a wrong guess takes a thousand times too much.
  */
 export function readAmount(typed: string, currency: string, places: number, { words, say }: AmountWords): ReadAmount {
   const example = (950 / 10 ** places).toFixed(places)

@@ -1,5 +1,3 @@
-// Nothing is imported here: the payment page loads this file only where tax depends on the country.
-
 /** Unions, the outlying parts of the world, and codes for tests: they have a name, and are no country. */
 const NO_COUNTRY = /^(E[UZ]|UN|QO|X[AB]|ZZ)$/
 
