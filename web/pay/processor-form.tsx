@@ -10,6 +10,7 @@ import type { PageWallets } from './use-wallets.ts'
 import { wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
+const shared = wordsOf('ui')
 
 const SLOW_MS = 6_000
 
@@ -150,7 +151,7 @@ const Failed = ({ again }: { again: () => void }) => (
   <Notice tone="alarm" role="alert" title={words.formFailed}>
     <p>{words.formFailedText}</p>
     <button type="button" class="link" onClick={again}>
-      Try again
+      {shared.tryAgain}
     </button>
   </Notice>
 )
