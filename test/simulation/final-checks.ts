@@ -13,11 +13,11 @@ import { type Notification, notificationsOf } from './environment.ts'
 // banks, and nothing may be left waiting.
 
 /** Failures after this would repeat for ever. */
-const MOST_TRIES = 90
-/** Soon at first, then as long as a job may take on a busy machine: 12 s in all. */
+const MOST_TRIES = 300
+/** Soon at first, then as long as a job may take on a busy machine: 45 s in all. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
 const NOTIFICATIONS_AT_ONCE = 4
-/** A job whose service died while it worked: its queue takes it for lost after a while. */
+/** A job whose service died while it worked: its queue takes it for lost after a while, which grows with each look: a busy machine is slow. */
 const LOST_AFTER_MS = 1_500
 
 export async function settleDown(run: Run, random: Random): Promise<string> {
@@ -99,7 +99,7 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
     await client.query(
       `update pgboss.job set start_after = now() - interval '1 second', state = case when state = 'active' then 'retry' else state end
        where id = any($1) and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond')`,
-      [left.map(({ id }) => id), LOST_AFTER_MS],
+      [left.map(({ id }) => id), LOST_AFTER_MS + tries * PAUSE_MS.most],
     )
     // the pause is over, and with it whatever the try before it had sent
     await client.query(
