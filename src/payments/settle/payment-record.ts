@@ -94,3 +94,11 @@ export const entryFor = (record: PaymentRecord, what: string, id: string) => ({
   sellerId: record.sellerId,
   processor: record.processor,
 })
+
+/** The record of a payment, with what a fact about another payment of the order has changed. `next` is the record of that payment. */
+export function withOrderOf(record: PaymentRecord, next: PaymentRecord): PaymentRecord {
+  const { state, refundedMinor, captures, refunds, disputes, transfers, pass } = next
+  const order = { ...record, state, refundedMinor, captures, refunds, disputes }
+  // payments at other processors know nothing of what this one passes on
+  return record.payee && next.payee ? { ...order, transfers, pass } : order
+}

@@ -110,8 +110,8 @@ export async function writeTransfers(
 }
 
 /**
- * A change of what is due or passed on is looked at again soon, in case the rest is not told. What has passed is summed here, after
- * writeTransfers(): facts about two payments of one order do not know of each other's transfers.
+ * A change of what is due or passed on is looked at again soon, in case the rest is not told. Of several facts about an order the last
+ * one knows what the others have changed. What has passed is summed here, after writeTransfers().
  */
 export async function writePasses(tx: Tx, passes: readonly { orderId: string; dueMinor: number }[]): Promise<void> {
   for (const { orderId, dueMinor } of passes)

@@ -17,7 +17,7 @@ import { recordSales } from '../../orders/sale-mails.ts'
 import { accountOf } from '../../processors/connected.ts'
 import { decide } from './decide.ts'
 import type { Fact, Outcome } from './fact.ts'
-import type { Effects, PaymentRecord } from './payment-record.ts'
+import { type Effects, type PaymentRecord, withOrderOf } from './payment-record.ts'
 import { findTooEarly, keyOf, lockRecords } from './records.ts'
 import * as rows from './rows.ts'
 
@@ -75,8 +75,10 @@ function decideAll(records: Map<string, PaymentRecord>, facts: readonly Fact[]) 
     const record = records.get(key)
     if (!record) return 'unknown_payment'
     const decision = decide(record, payment)
-    // the next fact about this payment is decided on the record that this fact leaves
+    // the next fact about this payment is decided on the record that this fact leaves, and so is one about another payment of the order
     records.set(key, decision.next)
+    for (const [other, beside] of records)
+      if (other !== key && beside.orderId === record.orderId) records.set(other, withOrderOf(beside, decision.next))
     decisions.push(decision)
     return isNothing(decision.effects) ? 'repeat' : 'applied'
   })
