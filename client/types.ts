@@ -103,6 +103,8 @@ export interface Balance {
       on: string
       amount: number
     }[]
+    /** The part of the balance that refunds under way will take. It is neither available nor pending, and no payout has it. */
+    refunding: number
     /** Payouts that have left the balance, and that your bank has not confirmed yet. */
     onTheWay: number
   }[]

@@ -72,9 +72,9 @@ export async function nextPayoutsOf(db: Db, sellerId: string, rules: NextRules, 
   })
 }
 
-const expectedOn = ({ balance, available, pendingBy }: Owed, runOn: string): number =>
+const expectedOn = ({ balance, refunding, available, pendingBy }: Owed, runOn: string): number =>
   Math.min(
-    balance,
+    balance - refunding,
     pendingBy.reduce((sum, { on, amount }) => (on < runOn ? sum + amount : sum), available),
   )
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { sellerAccount } from '../ledger/transfers.ts'
+import { refundsUnderWay } from './refunds-under-way.ts'
 
 // No table stores the amount owed to a seller. It is summed from the ledger each time. An entry is pending until it is due:
 // - an entry of an order: when the holding period after the order's sale has ended. So a refund of a pending sale is pending with it.
@@ -51,20 +52,29 @@ function accounts(column: RawBuilder<unknown>, whose: Whose): RawBuilder<unknown
 
 /**
  * What is owed: a row of `seller_id, currency, balance, available, payable` for each seller and currency with entries. What can be paid
- * is never more than the balance, because a pending refund can be larger than the pending sales. It is negative where the seller owes.
+ * is never more than the balance, because a pending refund can be larger than the pending sales, and refunds under way are left out of it.
+ * It is negative where the seller owes.
  */
 export const owedTo = (whose: Whose, holdDays: number): RawBuilder<unknown> => sql`
-  select substr(account, 8) as seller_id, currency, sum(minor)::bigint as balance,
-    coalesce(sum(minor) filter (where pending_on is null), 0)::bigint as available,
-    least(sum(minor), coalesce(sum(minor) filter (where pending_on is null), 0))::bigint as payable
-  from (${owedEntries(whose, holdDays)}) as e group by 1, 2`
+  select o.seller_id, o.currency, o.balance, o.available,
+    case when least(o.balance, o.available) <= 0 then least(o.balance, o.available)
+      else greatest(0, least(o.balance - coalesce(u.minor, 0), o.available - coalesce(u.now_minor, 0))) end::bigint as payable
+  from (
+    select substr(account, 8) as seller_id, currency, sum(minor)::bigint as balance,
+      coalesce(sum(minor) filter (where pending_on is null), 0)::bigint as available
+    from (${owedEntries(whose, holdDays)}) as e group by 1, 2) o
+  left join (
+    select seller_id, currency, sum(minor) as minor, sum(minor) filter (where pending_on is null) as now_minor
+    from (${refundsUnderWay(whose, holdDays)}) as w group by 1, 2) u on u.seller_id = o.seller_id and u.currency = o.currency`
 
 export interface Owed {
   currency: string
-  /** Minor units; negative where the seller owes. */
+  /** Minor units; negative where the seller owes. It is what is available, what is pending and what refunds under way will take. */
   balance: number
   available: number
   pending: number
+  /** What refunds that are requested and not booked yet will take. */
+  refunding: number
   /** By the day (UTC) on which the money becomes available, the first one first. */
   pendingBy: { on: string; amount: number }[]
   /** Payouts that are approved or sent, and not yet confirmed. They have left the balance. */
@@ -78,18 +88,24 @@ export async function owedOf(db: Db | Tx, sellerId: string, holdDays: number): P
   const { rows } = await sql<Owed>`
     with entries as materialized (
       select currency, kind, pending_on, sum(minor) as minor from (${owedEntries([sellerId], holdDays)}) as e group by 1, 2, 3),
+    refunds_under_way as materialized (select currency, pending_on, minor from (${refundsUnderWay([sellerId], holdDays)}) as w),
+    parts as (
+      select currency, pending_on, minor from entries
+      union all select currency, pending_on, -minor from refunds_under_way),
     days as (
-      select currency, pending_on, sum(minor) as minor from entries where pending_on is not null group by 1, 2 having sum(minor) <> 0),
+      select currency, pending_on, sum(minor) as minor from parts where pending_on is not null group by 1, 2 having sum(minor) <> 0),
     kinds as (select currency, kind, sum(minor) as minor from entries group by 1, 2)
-    select c.currency, c.balance::bigint, c.available::bigint, (c.balance - c.available)::bigint as pending,
+    select c.currency, c.balance::bigint, p.available::bigint, p.pending::bigint, (c.balance - p.available - p.pending)::bigint as refunding,
       (select coalesce(jsonb_agg(jsonb_build_object('on', d.pending_on, 'amount', d.minor) order by d.pending_on), '[]')
         from days d where d.currency = c.currency) as "pendingBy",
       (select coalesce(sum(p.amount_minor), 0)::bigint from payouts p
         where p.seller_id = ${sellerId} and p.currency = c.currency and p.state in ('approved', 'sent')) as "onTheWay",
       (select jsonb_object_agg(k.kind, k.minor) from kinds k where k.currency = c.currency) as "byKind"
-    from (
-      select currency, sum(minor) as balance, coalesce(sum(minor) filter (where pending_on is null), 0) as available
-      from entries group by currency) c
+    from (select currency, sum(minor) as balance from entries group by currency) c
+    cross join lateral (
+      select coalesce(sum(minor) filter (where pending_on is null), 0) as available,
+        coalesce(sum(minor) filter (where pending_on is not null), 0) as pending
+      from parts where parts.currency = c.currency) p
     order by c.currency`.execute(db)
   return rows
 }

@@ -29,16 +29,6 @@ export interface PayoutRules {
 }
 
 /**
- * Before a refund goes out, its part comes back from the seller's account at the processor. Until the refund has ended, that part is in
- * the seller's balance, and no run pays it: it is the buyer's. Rows of `seller_id, currency, minor`.
- */
-const refundsUnderWay = sql`
-  select o.seller_id, o.currency, sum(least(a.due_minor - a.passed_minor, r.minor))::bigint as minor
-  from passes a join orders o on o.id = a.order_id
-  cross join lateral (select sum(amount_minor) as minor from refunds where order_id = a.order_id and state = 'requested') r
-  where a.due_minor <> a.passed_minor and a.due_minor > a.passed_minor and r.minor is not null group by 1, 2`
-
-/**
  * What each seller can be paid now, and why not: rows of `seller_id, currency, payable, blocked`. The statement reads all of it in one
  * snapshot. `payable` is negative where the seller owes.
  */
@@ -51,10 +41,7 @@ const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): R
       when d.seller_id is null then 'no_details'
       when ${isRefusedAccount} then 'account_refused'
       when d.payable_from > now() then 'details_changed' end as blocked
-  from (
-    select w.seller_id, w.currency,
-      case when w.payable > 0 then greatest(w.payable - coalesce(u.minor, 0), 0) else w.payable end as payable
-    from (${owed}) w left join (${refundsUnderWay}) u on u.seller_id = w.seller_id and u.currency = w.currency) o
+  from (${owed}) o
   join sellers s on s.id = o.seller_id
   left join payout_details d on d.seller_id = o.seller_id and d.currency = o.currency
   left join unnest(${Object.keys(minimumMinor)}::text[], ${Object.values(minimumMinor)}::bigint[]) as m(currency, minor)

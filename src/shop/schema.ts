@@ -161,6 +161,10 @@ export const Balance = Type.Object({
         Type.Object({ on: Type.String({ description: 'A day of UTC, such as 2026-11-23.' }), amount: Type.Integer() }),
         { description: 'When how much of `pending` becomes available, the first day first.' },
       ),
+      refunding: Type.Integer({
+        description:
+          'The part of the balance that refunds under way will take. It is neither available nor pending, and no payout has it.',
+      }),
       onTheWay: Type.Integer({
         description: 'Payouts that have left the balance, and that your bank has not confirmed yet.',
       }),

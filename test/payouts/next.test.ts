@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { hasRun, nextRunOn } from '../../src/payouts/next.ts'
+import { owedOf } from '../../src/payouts/owed.ts'
+import { proposeRun } from '../../src/payouts/runs.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
@@ -83,6 +85,51 @@ test('a seller reads what the next payout would be, or why there is none, one ob
   const [first] = await eventually(next, ([[, expected]]) => expected === 0)
   assert.deepEqual(first, ['EUR', 0, 1, 'nothing_available'])
 })
+
+test('money of a refund under way is neither available nor in the next payout nor in a run, to the cent', async () => {
+  const { db } = shared()
+  const email = newMailbox()
+  const sellerId = await ensureSeller(db, { name: 'Ann', email, trusted: true })
+  const browser = newBrowser(shared())
+  await browser.signInByCode(email)
+  const productId = await shared().product({ sellerId, priceMinor: 3350 })
+  const orders = [await shared().paid({ productId }), await shared().paid({ productId })]
+  const parts = async () => {
+    const [owed] = (await browser.call('GET', '/api/balance')).body.items
+    const [next] = (await browser.call('GET', '/api/payouts/next')).body.items
+    const runId = await proposeRun(db, { holdDays: 0, minimumMinor: {} }, { by: 'machine' })
+    const { rows } = await sql<{ amount: number }>`
+      select amount_minor as amount from payout_run_lines where run_id = ${runId} and seller_id = ${sellerId}`.execute(
+      db,
+    )
+    return { ...owed, expected: next.expected, run: rows[0]!.amount }
+  }
+  let left = 2 * (3350 - 67)
+  assert.deepEqual(picked(await parts()), [left, 0, left, 0, left, left])
+  // by then 0.5, 2, 33.5 and 67 of the fee of 67 belong to the buyer: half to even
+  for (const amount of [25, 75, 1575, 1675]) {
+    const order = orders[0]!.orderId
+    await sql`
+      insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state)
+      select ${newId('ref')}, processor, processor_capture_id, order_id, ${amount}, 'seller', 'requested'
+      from captures where order_id = ${order}`.execute(db)
+    const before = await parts()
+    const [held] = await owedOf(db, sellerId, 7)
+    assert.deepEqual([held!.available, held!.pending, held!.refunding], [0, before.available, before.refunding])
+    assert.deepEqual(held!.pendingBy.map((one) => one.amount), [before.available]) // oxfmt-ignore
+    await sql`delete from refunds where order_id = ${order} and state = 'requested'`.execute(db)
+    const refund = { 'idempotency-key': newId('ref') }
+    assert.equal((await browser.call('POST', `/api/orders/${order}/refunds`, { amount }, refund)).status, 201)
+    const after = await eventually(parts, ({ balance }) => balance < left)
+    assert.deepEqual(picked(before), [left, left - after.balance, after.available, 0, after.expected, after.run])
+    assert.deepEqual(picked(after), [after.balance, 0, after.balance, 0, after.balance, after.balance])
+    left = after.balance
+  }
+  assert.equal(left, 3350 - 67)
+})
+
+const picked = (of: Record<string, number>) =>
+  ['balance', 'refunding', 'available', 'pending', 'expected', 'run'].map((name) => of[name])
 
 test('the balance of each of the last days is what the transfers until its end add up to', async () => {
   const { db } = shared()

@@ -44,7 +44,7 @@ interface OneProps {
 }
 
 function One({ balance: one, next, history }: OneProps) {
-  const { currency, balance, available, pending, onTheWay } = one
+  const { currency, balance, available, pending, refunding, onTheWay } = one
   return (
     <li class="panel balance-panel">
       <div class="stack">
@@ -56,6 +56,7 @@ function One({ balance: one, next, history }: OneProps) {
         <dl class="lines">
           <Line name="Available" value={signed(available, currency)} />
           <Line name="Pending" value={signed(pending, currency)} />
+          {refunding > 0 && <Line name="In refunds under way" value={money(refunding, currency)} />}
           {onTheWay > 0 && <Line name="On its way to your bank" value={money(onTheWay, currency)} />}
         </dl>
         <Pending balance={one} />

@@ -15,6 +15,7 @@ export interface Balance {
   available: number
   pending: number
   pendingBy: { on: string; amount: number }[]
+  refunding: number
   onTheWay: number
 }
 
