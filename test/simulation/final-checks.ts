@@ -86,8 +86,8 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
     (
       await client.query<{ id: string; name: string; state: string; output: unknown }>(
         `select j.id, j.name, j.state, j.output from pgboss.job j
-         where j.name in ('mail', 'refund', 'take_back', 'return_fee', 'read_account') and j.state in ('created', 'retry', 'active')
-           and (j.name = 'read_account' or j.data->>'orderId' in (select id from orders where email = $1)
+         where j.name in ('mail', 'refund', 'take_back', 'return_fee') and j.state in ('created', 'retry', 'active')
+           and (j.data->>'orderId' in (select id from orders where email = $1)
              or j.data->>'refundId' in (select r.id from refunds r join orders o on o.id = r.order_id where o.email = $1))`,
         [email],
       )

@@ -70,10 +70,10 @@ export async function simulate({
   const left = new Map(WAYS.map((way) => [way, seeds.filter((one) => (only ?? wayOf(one)) === way)]))
   const most = () => [...left].sort(([, a], [, b]) => b.length - a.length)[0]!
   // a world has one way, so a lane plays some of its histories one after the other
-  const perWorld = Math.min(RUNS_PER_WORLD, Math.ceil(runs / lanes))
+  const perWorld = (way: Way) => Math.min(RUNS_PER_WORLD[way], Math.ceil(runs / lanes))
   const lane = async () => {
     for (let [way, seeds] = most(); !isOver() && seeds.length > 0; [way, seeds] = most()) {
-      const mine = seeds.splice(0, perWorld)
+      const mine = seeds.splice(0, perWorld(way))
       await inWorld({ ...more, way }, async (world) => {
         for (const one of mine) {
           if (isOver()) return
@@ -91,8 +91,8 @@ export async function simulate({
 
 /** How often the service dies, where nothing else is wanted. */
 export const CRASHES = 0.3
-/** The banks remember everything, and are slower the more it is. */
-const RUNS_PER_WORLD = 100
+/** The banks remember everything, and are slower the more it is. The service reads all payouts of an account at each news of it. */
+const RUNS_PER_WORLD: Record<Way, number> = { manual: 100, 'stripe-connect': 25, 'razorpay-route': 100 }
 
 export async function inWorld<T>(
   { killed = false, way = 'manual' }: { killed?: boolean; way?: Way },

@@ -206,7 +206,7 @@ describe('a service with a bug in its code is found out', () => {
       from: 'effects.transfers.some(isFeeBack)',
       to: 'false',
       complaint: /of the fee \d+, Stripe gave 0 back/,
-      seed: 51,
+      seed: 1,
     },
     {
       name: 'a payout of Stripe that comes back stays paid',
@@ -214,7 +214,7 @@ describe('a service with a bug in its code is found out', () => {
       from: `p.state = 'paid' then 'reversed'`,
       to: `p.state = 'paid' then 'paid'`,
       complaint: /is failed at Stripe, and here paid/,
-      seed: 101,
+      seed: 1,
     },
   ]
   const ofRoute: Planted[] = [
