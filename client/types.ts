@@ -147,10 +147,21 @@ export interface CreatedOrder {
     amount: number
     /** Percent, such as 19 or 8.875. */
     rate: number
-    /** Whose tax it is; for `outside`, the buyer’s country. */
+    /** The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country. */
     country: string
     /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
     treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+    /** The tax id with which a business orders. */
+    buyerTaxId?: {
+      /** The country of the id. */
+      country: string
+      /** In capitals, without spaces, such as `FR40303265045`. */
+      id: string
+      /** `valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id. */
+      verdict: 'valid' | 'unchecked'
+      /** ISO 8601 in UTC with milliseconds. */
+      checkedAt: string
+    }
   }
   /** The line that the bank prints for a card payment: 5 to 22 characters. */
   statementDescriptor: string
@@ -300,7 +311,7 @@ export interface Invoice {
     name?: string
     country?: string
     taxId?: string
-    /** What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it. */
+    /** The answer of VIES, the EU’s register of VAT numbers. `unavailable`: VIES has not answered yet, and the service asks again. `unchecked`: the service does not ask VIES about this id. */
     taxIdState?: 'valid' | 'invalid' | 'unavailable' | 'unchecked'
   }
 }
@@ -404,6 +415,8 @@ export interface NewOrder {
   }[]
   /** The buyer’s country (ISO 3166-1 alpha-2), as the buyer says. A product with `tax` needs it: without it, and without a proxy that names it, 422 `country_required`. */
   country?: string
+  /** The tax id of a buyer who buys for a business, of `country`. Where the seller has a tax profile it may change the tax: a business in another EU country than the seller’s owes the tax itself. A wrong id is 422 `tax_id_invalid`, one that VIES does not know 422 `tax_id_not_registered`, and while VIES does not answer it is 503 `tax_id_check_unavailable`. */
+  taxId?: string
   /** The buyer stays with `country`, though the connection comes from another one. Without it that is 422 `country_unconfirmed`. */
   countryConfirmed?: boolean
   /** The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English. */
@@ -743,10 +756,21 @@ export interface OrderStatus {
     amount: number
     /** Percent, such as 19 or 8.875. */
     rate: number
-    /** Whose tax it is; for `outside`, the buyer’s country. */
+    /** The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country. */
     country: string
     /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
     treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+    /** The tax id with which a business orders. */
+    buyerTaxId?: {
+      /** The country of the id. */
+      country: string
+      /** In capitals, without spaces, such as `FR40303265045`. */
+      id: string
+      /** `valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id. */
+      verdict: 'valid' | 'unchecked'
+      /** ISO 8601 in UTC with milliseconds. */
+      checkedAt: string
+    }
   }
   timeline?: {
     /** ISO 8601 in UTC with milliseconds. */
@@ -882,7 +906,7 @@ export interface PublicProduct {
       live: boolean
       /** The processor whose payment form the browser needs. */
       processor?: string
-      /** What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code. */
+      /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
       form?: {
         publishableKey: string
         /** The seller’s own account at the processor, where the payment form pays. */
@@ -946,10 +970,21 @@ export interface PublicProduct {
     seenCountry?: string
     /** Percent, such as 19 or 8.875. */
     rate?: number
-    /** Whose tax it is. */
+    /** The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country. */
     country?: string
     /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
     treatment?: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+    /** The tax id with which a business orders. */
+    buyerTaxId?: {
+      /** The country of the id. */
+      country: string
+      /** In capitals, without spaces, such as `FR40303265045`. */
+      id: string
+      /** `valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id. */
+      verdict: 'valid' | 'unchecked'
+      /** ISO 8601 in UTC with milliseconds. */
+      checkedAt: string
+    }
     /** The tax on the price without a discount, in minor units. */
     amount?: number
   }
@@ -984,7 +1019,7 @@ export interface PublicProduct {
     live: boolean
     /** The processor whose payment form the browser needs. */
     processor?: string
-    /** What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code. */
+    /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
     form?: {
       publishableKey: string
       /** The seller’s own account at the processor, where the payment form pays. */
@@ -1515,11 +1550,11 @@ export interface Api {
       hasMore: boolean
     }
   }
-  /** What stands on your invoices */
+  /** Your details on your invoices */
   'GET /api/invoice-profile': {
     answer: {
       profile: InvoiceProfile | null
-      /** Begins every number of yours, and nobody else’s. */
+      /** The first characters of each of your invoice numbers. No other seller has the same. */
       prefix: string | null
     }
   }
@@ -1843,6 +1878,8 @@ export interface Api {
       currency?: string
       /** The buyer’s country, for `tax` and the first of `prices`: ISO 3166-1 alpha-2. */
       country?: string
+      /** The tax id of a buyer who buys for a business, of `country`. Where the seller has a tax profile it may change the tax: a business in another EU country than the seller’s owes the tax itself. A wrong id is 422 `tax_id_invalid`, one that VIES does not know 422 `tax_id_not_registered`, and while VIES does not answer it is 503 `tax_id_check_unavailable`. */
+      taxId?: string
     }
     answer: PublicProduct
   }
@@ -2119,10 +2156,21 @@ export interface Api {
         amount: number
         /** Percent, such as 19 or 8.875. */
         rate: number
-        /** Whose tax it is; for `outside`, the buyer’s country. */
+        /** The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country. */
         country: string
         /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
         treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+        /** The tax id with which a business orders. */
+        buyerTaxId?: {
+          /** The country of the id. */
+          country: string
+          /** In capitals, without spaces, such as `FR40303265045`. */
+          id: string
+          /** `valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id. */
+          verdict: 'valid' | 'unchecked'
+          /** ISO 8601 in UTC with milliseconds. */
+          checkedAt: string
+        }
       }
       /** The line that the bank prints for a card payment: 5 to 22 characters. */
       statementDescriptor: string
@@ -2483,7 +2531,7 @@ export interface Api {
     body: InvoiceProfile
     answer: {
       profile: InvoiceProfile | null
-      /** Begins every number of yours, and nobody else’s. */
+      /** The first characters of each of your invoice numbers. No other seller has the same. */
       prefix: string | null
     }
   }
@@ -2717,7 +2765,9 @@ export type RefusalCode =
   | 'storage_full'
   | 'storage_unavailable'
   | 'success_url_not_allowed'
+  | 'tax_id_check_unavailable'
   | 'tax_id_invalid'
+  | 'tax_id_not_registered'
   | 'tax_rate_missing'
   | 'token_required'
   | 'too_many_confirmations'

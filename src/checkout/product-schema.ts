@@ -18,6 +18,14 @@ export const ChosenCurrency = Type.String({
   pattern: '^[A-Z]{3}$',
   description: 'The currency of one of the product’s `prices`. By default that of its default price.',
 })
+export const BuyerTaxIdText = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description:
+    'The tax id of a buyer who buys for a business, of `country`. Where the seller has a tax profile it may change the tax: a business in another EU country than the seller’s owes the tax itself. A wrong id is 422 `tax_id_invalid`, one that VIES does not know 422 `tax_id_not_registered`, and while VIES does not answer it is 503 `tax_id_check_unavailable`.',
+  examples: ['FR40303265045'],
+})
 export const ProductQuery = Type.Object({
   discountCode: Type.Optional(DiscountCode),
   currency: Type.Optional(ChosenCurrency),
@@ -28,6 +36,7 @@ export const ProductQuery = Type.Object({
       examples: ['DE'],
     }),
   ),
+  taxId: Type.Optional(BuyerTaxIdText),
 })
 
 const Rails = Type.Array(Rail, {
@@ -54,7 +63,7 @@ const Payments = Type.Object({
       },
       {
         description:
-          'What the payment form needs to show before there is an order. With a `discountCode` it is for an order with this code.',
+          'The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code.',
       },
     ),
   ),

@@ -12,6 +12,7 @@ import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { type Brand, brandView } from '../sellers/brand.ts'
 import { type PriceRow, furtherPrices } from '../products/prices.ts'
+import type { BuyerTaxId } from '../taxes/buyer-tax-ids.ts'
 import { type SaleTax, taxOf, taxOnSale } from '../taxes/sale-tax.ts'
 import { notOffered, offeredPrices, priceView } from './product-prices.ts'
 import type { ProductView } from './product-schema.ts'
@@ -31,6 +32,8 @@ export interface BuyerView {
   country?: string | undefined
   /** The country that the request tells. */
   seen?: SeenCountry | undefined
+  /** The checked tax id of a business. */
+  buyerTaxId?: BuyerTaxId | undefined
   /** The currency with which to begin, where the product has it. */
   begin?: string | undefined
 }
@@ -101,7 +104,11 @@ export async function productViews(
 
 type ProductRow = Awaited<ReturnType<typeof readProducts>>[number]
 
-async function readProducts({ db, rule }: ProductViews, productIds: readonly string[], { country, seen }: BuyerView) {
+async function readProducts(
+  { db, rule }: ProductViews,
+  productIds: readonly string[],
+  { country, seen, buyerTaxId }: BuyerView,
+) {
   const { account, line } = pinnedAccount(rule, { seller: sql`s.id`, suffix: sql`p.statement_suffix` })
   const buyerCountry = taxCountryOf({ country, seen }) ?? null
   const { rows } = await sql<
@@ -132,7 +139,7 @@ async function readProducts({ db, rule }: ProductViews, productIds: readonly str
       case when x.is_inclusive is not null then json_build_object('isInclusive', x.is_inclusive, 'treatment', x.treatment,
         'country', x.country, 'rate', x.rate) end as "saleTax"
     from products p join sellers s on s.id = p.seller_id
-    left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`${buyerCountry}::text` })}) x on s.charges_tax
+    left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`${buyerCountry}::text`, isBusiness: sql`${buyerTaxId?.verdict === 'valid'}::boolean` })}) x on s.charges_tax
     where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
   return rows
@@ -169,12 +176,13 @@ function viewOf(
 function priceTax(
   { isInclusive, treatment, country: taxCountry, rate }: SaleTax,
   amountMinor: number,
-  { country, seen }: BuyerView,
+  { country, seen, buyerTaxId }: BuyerView,
 ): NonNullable<ProductView['tax']> {
   const buyerCountry = taxCountryOf({ country, seen })
   return {
     prices: isInclusive ? 'inclusive' : 'exclusive',
     ...(buyerCountry !== undefined && { buyerCountry }),
+    ...(buyerTaxId && { buyerTaxId: buyerTaxIdView(buyerTaxId) }),
     ...(seen?.from === 'proxy' && { seenCountry: seen.country }),
     ...(treatment !== null &&
       taxCountry !== null &&
@@ -182,6 +190,8 @@ function priceTax(
   }
 }
 
+const buyerTaxIdView = ({ country, id, verdict, checkedAt }: BuyerTaxId) => ({ country, id, verdict, checkedAt })
+
 /** The country for the tax: what the buyer says, or the proxy. A guess from a language would become what the buyer has declared. */
-const taxCountryOf = ({ country, seen }: Pick<BuyerView, 'country' | 'seen'>): string | undefined =>
+export const taxCountryOf = ({ country, seen }: Pick<BuyerView, 'country' | 'seen'>): string | undefined =>
   country ?? (seen?.from === 'proxy' ? seen.country : undefined)

@@ -10,6 +10,8 @@ import { statusTokens } from '../orders/status-tokens.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import { firstAttempts } from '../payments/attempts/attempts.ts'
 import { payerOf } from '../payouts/accounts/payers.ts'
+import { buyerTaxIdChecker } from '../taxes/buyer-tax-ids.ts'
+import { registerAsker } from '../tax-ids/vies.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
@@ -40,7 +42,9 @@ export function registerCheckout(
   { db, jobs, processors, payments, config, urls, baseUrl }: CheckoutParts,
 ): void {
   const { secrets, limits, statementPrefix } = config
+  const checkTaxId = buyerTaxIdChecker(db, registerAsker(config.viesUrl))
   const settings = {
+    checkTaxId,
     statementPrefix,
     ttlHours: config.orderTtlHours.instant,
     paymentsLive: processors.size > 0,
@@ -55,6 +59,7 @@ export function registerCheckout(
     jobs,
     processors,
     payments,
+    checkTaxId,
     createOrder: orderMaker(db, jobs, settings),
     findOrder: orderFinder(db),
     statusTokens: statusTokens(secrets),

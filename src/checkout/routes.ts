@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../kit/database.ts'
-import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
@@ -15,12 +14,14 @@ import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { localeOf } from '../kit/locales.ts'
+import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
 import type { CountryOf } from '../kit/country.ts'
 import { refuseUnknownCountry } from '../taxes/profile-routes.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
+import { botRefuser, taxIdGuessRefuser, unknownOrderRefuser } from './refusers.ts'
 import { refuseUnpayable } from './product-prices.ts'
-import { productView } from './products.ts'
+import { productView, taxCountryOf } from './products.ts'
 import { invoiceDetailsRoute } from './invoice-details-route.ts'
 import { receiptRoute } from './receipt-route.ts'
 import { ProductParams, ProductQuery, ProductView } from './product-schema.ts'
@@ -40,6 +41,7 @@ export interface CheckoutParts {
   passes: OrderPasses
   /** Finds the buyer's country, which decides the tax and the price to begin with. */
   countryOf: CountryOf
+  checkTaxId: CheckBuyerTaxId
   /** The address of the API. */
   baseUrl: string
   rule: AccountRule
@@ -74,38 +76,9 @@ export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): vo
   invoiceDetailsRoute(server, parts)
 }
 
-/** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
-function unknownOrderRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseUnknown'] {
-  const misses = limit && server.createRateLimit({ max: limit.count, timeWindow: limit.seconds * 1000 })
-  return async (request) => {
-    const taken = await misses?.(request)
-    if (taken && !taken.isAllowed && taken.isExceeded) {
-      throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
-    }
-    throw new Refusal('order_not_found', 'There is no such order.')
-  }
-}
-
-/** Card testers use many addresses and mostly one product, so this limit counts the orders of each product. */
-function botRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseBots'] {
-  const perProduct =
-    limit &&
-    server.createRateLimit({
-      max: limit.count,
-      timeWindow: limit.seconds * 1000,
-      keyGenerator: (request) => `product ${(request.body as { productId: string }).productId}`,
-    })
-  return async (request) => {
-    const taken = await perProduct?.(request)
-    if (taken && !taken.isAllowed && taken.isExceeded)
-      throw new Refusal('rate_limited', 'Very many people buy this right now.', {
-        retryAfterSeconds: taken.ttlInSeconds,
-      })
-  }
-}
-
 function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
   const { db, limits } = parts
+  const refuseTaxIdGuesses = taxIdGuessRefuser(server, limits.checkout)
   server.get(
     '/api/products/:productId/public',
     {
@@ -118,20 +91,35 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
         querystring: ProductQuery,
         response: {
           200: ProductView,
-          ...refusing('product_not_found', 'shop_not_open', 'discount_not_valid', 'currency_not_offered'),
+          ...refusing(
+            'product_not_found',
+            'shop_not_open',
+            'discount_not_valid',
+            'currency_not_offered',
+            'country_required',
+            'tax_id_invalid',
+            'tax_id_not_registered',
+            'tax_id_check_unavailable',
+            'rate_limited',
+          ),
         },
       },
     },
     async (request) => {
-      const { discountCode: code, currency, country } = request.query
+      const { discountCode: code, currency, country, taxId } = request.query
       refuseUnknownCountry(country)
+      const { productId } = request.params
+      const seen = parts.countryOf(request)
+      const buyerTaxId =
+        taxId === undefined ? undefined : await refuseTaxIdGuesses(request).then(() => parts.checkTaxId({ productId, country: taxCountryOf({ country, seen }), taxId })) // oxfmt-ignore
       return limitCodeGuesses(db, limits.discount, { request, code }, () =>
-        productView(parts, request.params.productId, {
+        productView(parts, productId, {
           discountCode: code,
           currency,
           locale: localeOf(request.headers['accept-language']),
           country,
-          seen: parts.countryOf(request),
+          seen,
+          buyerTaxId,
         }),
       )
     },
@@ -164,6 +152,9 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
             'country_required',
             'country_unconfirmed',
             'tax_rate_missing',
+            'tax_id_invalid',
+            'tax_id_not_registered',
+            'tax_id_check_unavailable',
             'success_url_not_allowed',
             'cancel_url_not_allowed',
             'idempotency_key_reused',

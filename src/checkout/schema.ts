@@ -9,7 +9,7 @@ import { WithdrawnFiles } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
 import { COUNTRY, OrderTaxView } from '../taxes/schema.ts'
-import { ChosenCurrency, DiscountCode, Rail } from './product-schema.ts'
+import { BuyerTaxIdText, ChosenCurrency, DiscountCode, Rail } from './product-schema.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
@@ -96,6 +96,7 @@ export const Checkout = Type.Object({
       examples: ['DE'],
     }),
   ),
+  taxId: Type.Optional(BuyerTaxIdText),
   countryConfirmed: Type.Optional(
     Type.Boolean({
       description:

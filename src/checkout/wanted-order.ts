@@ -14,8 +14,7 @@ export function wantedOrder(
   request: FastifyRequest<{ Body: Type.Static<typeof Checkout>; Headers: Type.Static<typeof CheckoutHeaders> }>,
   countryOf: CountryOf,
 ): NewOrder {
-  const { productId, email, currency, chosenAmount, discountCode, consents, locale, country, countryConfirmed } =
-    request.body
+  const { productId, email, currency, chosenAmount, discountCode, consents, locale, country, countryConfirmed, taxId } = request.body // oxfmt-ignore
   refuseUnknownCountry(country)
   const seen = countryOf(request)
   return {
@@ -29,6 +28,7 @@ export function wantedOrder(
     locale: localeOfTag(locale ?? '') ?? localeOf(request.headers['accept-language']),
     idempotencyKey: request.headers['idempotency-key'],
     network: networkOf(request.ip),
+    taxId,
     place: {
       declared: country,
       // a language is a guess, and no evidence

@@ -3,7 +3,7 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { DETAILS_DAYS } from '../orders/invoice-links.ts'
 import { viesCountry } from '../tax-ids/check.ts'
-import type { Address, BuyerDetails } from './document.ts'
+import type { Address, BuyerDetails, TaxId } from './document.ts'
 import { NET_MINOR, issueCorrection } from './issue.ts'
 import { cleanAddress, cleanTaxId, filledText } from './party.ts'
 
@@ -26,12 +26,12 @@ export function addInvoiceDetails(
   given: GivenDetails,
   { asksVies }: { asksVies: boolean },
 ): Promise<void> {
-  const details = cleanDetails(given)
+  const cleaned = cleanDetails(given)
   return inTransaction(db, async (tx) => {
-    const { rows } = await sql<{ inTime: boolean; amountMinor: number }>`
-      select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime", amount_minor as "amountMinor" from orders where id = ${orderId} for update`.execute(
-      tx,
-    )
+    const { rows } = await sql<{ inTime: boolean; amountMinor: number; taxId: TaxId | null }>`
+      select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime", amount_minor as "amountMinor", ${TAX_ID} as "taxId"
+      from orders o where id = ${orderId} for update`.execute(tx)
+    const details = { ...cleaned, taxId: rows[0]?.taxId ?? cleaned.taxId }
     // a statement of its own, after the lock
     const { corrections, last, hasInvoice, netMinor } = await correctionsOf(tx, orderId)
     if (!hasInvoice) throw new Refusal('invoice_not_found', 'This order has no invoice. The seller issues none here.')
@@ -47,6 +47,11 @@ export function addInvoiceDetails(
     if (invoiceId && details.taxId) await noteTaxId(tx, invoiceId, details.taxId, asksVies)
   })
 }
+
+/** An order that has no tax because of a tax id keeps this id. */
+const TAX_ID = sql`(
+  select jsonb_build_object('country', b.country, 'id', b.tax_id) from buyer_tax_ids b
+  where b.order_id = o.id and o.tax_treatment = 'reverse_charge')`
 
 function cleanDetails({ name, taxId, ...address }: GivenDetails): BuyerDetails {
   const id = taxId?.trim()

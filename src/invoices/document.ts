@@ -44,7 +44,8 @@ export type TaxTreatment = 'domestic' | 'oss' | 'reverse_charge' | 'outside' | '
 /** All that a document shows, as it was when it was issued. Stored with it, so every field that is added later is optional. */
 export interface InvoiceData {
   seller: InvoiceSeller
-  buyer: { email: string; details: BuyerDetails | null }
+  /** `taxId`: the one with which the buyer ordered. */
+  buyer: { email: string; details: BuyerDetails | null; taxId?: TaxId | undefined }
   line: { name: string }
   /** The tax as the order has it. Null: nothing is said about tax. */
   tax: { rate: string; country: string | null; treatment: TaxTreatment } | null
@@ -54,6 +55,9 @@ export interface InvoiceData {
   paidAt: string
   rail: Rail | null
 }
+
+/** The buyer's tax id that a document shows. */
+export const taxIdOf = ({ details, taxId }: InvoiceData['buyer']): TaxId | undefined => details?.taxId ?? taxId
 
 /** A document with the one it refers to. */
 export interface Invoice {

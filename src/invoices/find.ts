@@ -41,8 +41,9 @@ export async function listInvoices(
   const is = (column: string, value: string | undefined) =>
     value === undefined ? sql`` : sql` and ${sql.ref(`i.${column}`)} = ${value}`
   const { rows } = await sql<Row & Pick<ListedRow, 'taxIdState'>>`
-    select ${COLUMNS}, c.state as "taxIdState"
+    select ${COLUMNS}, coalesce(c.state, b.verdict) as "taxIdState"
     from invoices i left join invoices f on f.id = i.refers_to left join tax_id_checks c on c.invoice_id = i.id
+      left join buyer_tax_ids b on b.order_id = i.order_id and b.tax_id = coalesce(i.data->'buyer'->'details'->'taxId'->>'id', i.data->'buyer'->'taxId'->>'id')
     where i.seller_id = ${sellerId}${is('order_id', orderId)}${is('kind', kind)}${is('year', year)}
       ${after === undefined ? sql`` : sql` and i.id < ${after}`}
     order by i.id desc limit ${limit}`.execute(db)

@@ -4,7 +4,14 @@ import type { Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
 import { share } from '../kit/money.ts'
 import type { Rail } from '../processors/rails.ts'
-import { type BuyerDetails, type InvoiceData, type InvoiceSeller, KIND_OF, type Reason } from './document.ts'
+import {
+  type BuyerDetails,
+  type InvoiceData,
+  type InvoiceSeller,
+  KIND_OF,
+  type Reason,
+  type TaxId,
+} from './document.ts'
 
 /** Money of an order that moved, for which a document is due. */
 export interface Paper {
@@ -38,6 +45,8 @@ interface Found {
   /** Invoices less credit notes. */
   netMinor: number
   buyer: BuyerDetails | null
+  /** What the order pins of buyer and seller when a business orders. */
+  business: { taxId: TaxId; sellerTaxId: TaxId | null } | null
 }
 
 interface Draft {
@@ -86,7 +95,10 @@ async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]>
       (select i.id from invoices i where i.order_id = o.id and i.reason = 'sale') as "saleId",
       (select ${NET_MINOR} from invoices i where i.order_id = o.id) as "netMinor",
       (select i.data->'buyer'->'details' from invoices i where i.order_id = o.id and i.kind = 'correction'
-        order by i.year desc, i.sequence desc limit 1) as buyer
+        order by i.year desc, i.sequence desc limit 1) as buyer,
+      (select jsonb_build_object('taxId', jsonb_build_object('country', b.country, 'id', b.tax_id), 'sellerTaxId',
+          case when o.tax_treatment = 'reverse_charge' then jsonb_build_object('country', replace(left(b.seller_tax_id, 2), 'EL', 'GR'), 'id', b.seller_tax_id) end)
+        from buyer_tax_ids b where b.order_id = o.id) as business
     from orders o join invoice_profiles p on p.seller_id = o.seller_id join sellers s on s.id = o.seller_id
     where o.id = any(${orderIds})`.execute(tx)
   return rows
@@ -132,10 +144,10 @@ const taxUpTo = ({ taxMinor, amountMinor }: Found, netMinor: number): number =>
   (taxMinor ?? 0) - share(taxMinor ?? 0, amountMinor - netMinor, amountMinor)
 
 function dataOf(order: Found): InvoiceData {
-  const { seller, email, buyer, productName, taxTreatment, taxRate, taxCountry, locale, paidAt, rail } = order
+  const { seller, email, buyer, business, productName, taxTreatment, taxRate, taxCountry, locale, paidAt, rail } = order
   return {
-    seller,
-    buyer: { email, details: buyer },
+    seller: withTaxId(seller, business?.sellerTaxId),
+    buyer: { email, details: buyer, ...(business && { taxId: business.taxId }) },
     line: { name: productName },
     tax: taxTreatment === null ? null : { treatment: taxTreatment, rate: taxRate ?? '0', country: taxCountry },
     locale: locale ?? 'en',
@@ -143,6 +155,10 @@ function dataOf(order: Found): InvoiceData {
     rail,
   }
 }
+
+/** A document with reverse charge needs the seller's VAT number, which may stand in the tax profile alone. */
+const withTaxId = (seller: InvoiceSeller, taxId: TaxId | null | undefined): InvoiceSeller =>
+  !taxId || seller.taxIds.some(({ id }) => id === taxId.id) ? seller : { ...seller, taxIds: [taxId, ...seller.taxIds] }
 
 /**
  * Issues a corrected invoice with what the buyer has added. It has all of the invoice's amounts and a number of its own series, and

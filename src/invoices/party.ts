@@ -1,7 +1,6 @@
-import { isCountry } from '../kit/country.ts'
 import { Refusal } from '../kit/errors.ts'
-import { CHECKED_COUNTRIES, checkTaxId } from '../tax-ids/check.ts'
-import type { Address, TaxId } from './document.ts'
+import { cleanTaxId, knownCountry } from '../tax-ids/typed.ts'
+import type { Address } from './document.ts'
 
 // What sellers and buyers type about themselves.
 
@@ -35,22 +34,4 @@ export function cleanAddress({ address, postcode, city, country }: Address): Add
   }
 }
 
-function knownCountry(text: string): string {
-  const country = text.toUpperCase()
-  if (isCountry(country)) return country
-  throw new Refusal('country_unknown', 'Name the country by its two letters (ISO 3166-1), such as DE.')
-}
-
-/** Refuses `country_unknown` and `tax_id_invalid`. */
-export function cleanTaxId({ country: text, id }: TaxId): TaxId {
-  const country = text.toUpperCase() === 'XI' ? 'XI' : knownCountry(text)
-  // companies of Northern Ireland have an address in the United Kingdom
-  const isNorthernIrish = country === 'GB' && /^\s*XI/i.test(id)
-  const checked = checkTaxId(isNorthernIrish ? 'XI' : country, id)
-  if (checked.ok) return { country: isNorthernIrish ? 'XI' : country, id: checked.normalized }
-  const why = checked.problem === 'checksum' ? 'its check digit does not match' : 'it has another form'
-  const where = CHECKED_COUNTRIES.includes(country) ? ` of ${country}` : ''
-  throw new Refusal('tax_id_invalid', `This cannot be a tax id${where}: ${why}.`)
-}
-
-export { cleanText }
+export { cleanTaxId, cleanText }

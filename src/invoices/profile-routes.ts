@@ -14,7 +14,7 @@ export function profileRoutes(server: Server, { db, browsers }: { db: Db; browse
     {
       schema: {
         operationId: 'getInvoiceProfile',
-        summary: 'What stands on your invoices',
+        summary: 'Your details on your invoices',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: OwnProfile, ...refusing() },

@@ -9,6 +9,7 @@ import { limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import type { InvoiceUrl } from '../orders/invoice-links.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
+import { taxIdOf } from './document.ts'
 import { drawn } from './drawn.ts'
 import { type ListedRow, findInvoice, listInvoices } from './find.ts'
 import { type Invoice, InvoiceParams, InvoiceToken, Invoices, InvoicesQuery } from './schema.ts'
@@ -97,7 +98,7 @@ function invoiceView(row: ListedRow, invoiceUrl: InvoiceUrl): Invoice {
   const { id, orderId, number, kind, reason, amountMinor, currency, taxMinor, issuedAt, refersTo, data, taxIdState } =
     row
   const { email, details } = data.buyer
-  const taxId = details?.taxId && { taxId: details.taxId.id, taxIdState: taxIdState ?? 'unchecked' }
+  const taxId = taxIdOf(data.buyer) && { taxId: taxIdOf(data.buyer)!.id, taxIdState: taxIdState ?? 'unchecked' }
   return {
     invoiceId: id,
     orderId,
@@ -131,6 +132,6 @@ const CSV_COLUMNS: Columns<ListedRow> = {
   buyer_email: ({ data }) => data.buyer.email,
   buyer_name: ({ data }) => data.buyer.details?.name ?? '',
   buyer_country: ({ data }) => data.buyer.details?.country ?? '',
-  buyer_tax_id: ({ data }) => data.buyer.details?.taxId?.id ?? '',
+  buyer_tax_id: ({ data }) => taxIdOf(data.buyer)?.id ?? '',
   buyer_tax_id_state: ({ taxIdState }) => taxIdState ?? '',
 }

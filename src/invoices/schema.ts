@@ -33,7 +33,9 @@ export const InvoiceProfile = Type.Object({
 export type InvoiceProfile = Type.Static<typeof InvoiceProfile>
 export const OwnProfile = Type.Object({
   profile: Type.Union([InvoiceProfile, Type.Null()]),
-  prefix: Type.Union([Type.String(), Type.Null()], { description: 'Begins every number of yours, and nobody else’s.' }),
+  prefix: Type.Union([Type.String(), Type.Null()], {
+    description: 'The first characters of each of your invoice numbers. No other seller has the same.',
+  }),
 })
 export type OwnProfile = Type.Static<typeof OwnProfile>
 
@@ -66,7 +68,7 @@ export const Invoice = Type.Object({
     taxIdState: Type.Optional(
       Type.Enum([...TAX_ID_STATES], {
         description:
-          'What the register of the EU (VIES) said. `unavailable`: it did not answer yet, and is asked again. `unchecked`: nobody asks it.',
+          'The answer of VIES, the EU’s register of VAT numbers. `unavailable`: VIES has not answered yet, and the service asks again. `unchecked`: the service does not ask VIES about this id.',
       }),
     ),
   }),

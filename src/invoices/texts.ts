@@ -3,7 +3,7 @@ import { formatMoney } from '../kit/money.ts'
 import { shortNumber } from '../kit/order-number.ts'
 import type { Catalogue } from '../words/catalogues.ts'
 import { say } from '../words/say.ts'
-import type { Address, BuyerDetails, Invoice } from './document.ts'
+import { type Address, type Invoice, type InvoiceData, taxIdOf } from './document.ts'
 
 // What a document says, in its language. The PDF draws it.
 
@@ -65,13 +65,11 @@ function sellerLines({ data: { seller, locale } }: Invoice, words: Words): strin
   ]
 }
 
-function buyerLines(
-  { email, details }: { email: string; details: BuyerDetails | null },
-  locale: Locale,
-  words: Words,
-): string[] {
-  if (!details) return [email]
-  const taxId = details.taxId ? [`${words.taxId}: ${details.taxId.id}`] : []
+function buyerLines(buyer: InvoiceData['buyer'], locale: Locale, words: Words): string[] {
+  const { email, details } = buyer
+  const id = taxIdOf(buyer)
+  const taxId = id ? [`${words.taxId}: ${id.id}`] : []
+  if (!details) return [email, ...taxId]
   return [details.name, ...addressLines(details, locale), email, ...taxId]
 }
 

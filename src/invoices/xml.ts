@@ -1,6 +1,6 @@
 import { decimalText } from '../kit/money.ts'
 import { isEu } from '../tax-ids/check.ts'
-import type { Address, Attachment, Invoice, TaxId } from './document.ts'
+import { type Address, type Attachment, type Invoice, type TaxId, taxIdOf } from './document.ts'
 
 /** UNTDID 1001. A corrected invoice takes the place of the one that it names. */
 const TYPE_CODES = { invoice: '380', credit_note: '381', correction: '384' }
@@ -92,6 +92,7 @@ function lineItem(invoice: Invoice): string {
 function agreement(invoice: Invoice): string {
   const { seller, buyer, tax } = invoice.data
   const { details, email } = buyer
+  const taxId = taxIdOf(buyer)
   const namesVat = taxOf(invoice).category !== 'O'
   const buyerAddress = details ? address(details) : tax?.country ? tag('ram:PostalTradeAddress', tag('ram:CountryID', tax.country)) : '' // oxfmt-ignore
   return tag(
@@ -110,7 +111,7 @@ function agreement(invoice: Invoice): string {
       text('ram:Name', details?.name ?? email),
       buyerAddress,
       mailbox(email),
-      registrations(details?.taxId ? [details.taxId] : [], namesVat, false),
+      registrations(taxId ? [taxId] : [], namesVat, false),
     ),
   )
 }

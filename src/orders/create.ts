@@ -5,6 +5,7 @@ import { type Db, genericPlanArray, inTransaction, isDatabaseOutage, retryConfli
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { type AccountRule, pinnedAccount } from './connected-account.ts'
@@ -29,6 +30,7 @@ export interface OrderSettings extends AccountRule {
   freeMail: FreeMailLimits
   /** Absent: each payment is begun when it starts. */
   firstAttempts?: FirstAttempts | undefined
+  checkTaxId: CheckBuyerTaxId
 }
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
@@ -57,7 +59,7 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
  * the buyer chooses the price, the product's row holds the minimum. Further currencies have rows of their own. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
  * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
- * `currency_not_offered`, `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`,
+ * `tax_id_invalid`, `tax_id_not_registered`, `tax_id_check_unavailable`, `currency_not_offered`, `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`,
  * `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
@@ -73,11 +75,13 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     options,
   )
 
-  async function make(row: OrderRow): Promise<CreatedOrder> {
-    // a repeat gets its order also after the seller has removed the site
-    if (row.integration) await refuseForeignUrls(db, row.productId, row.integration).catch(unlessEarlier(row))
-    const isPlain = ![row.chosenMinor, row.discountCode, row.consents, row.currency, row.place?.declared].some(
-      (one) => one !== undefined,
+  async function make(given: OrderRow): Promise<CreatedOrder> {
+    // a repeat gets its order also after the seller has removed the site, and while VIES is away
+    if (given.integration) await refuseForeignUrls(db, given.productId, given.integration).catch(unlessEarlier(given))
+    const row = { ...given, buyerTaxId: await checkedTaxId(given).catch(unlessEarlier(given)) }
+    const { chosenMinor, discountCode, consents, currency, place, taxId } = row
+    const isPlain = [chosenMinor, discountCode, consents, currency, place?.declared, taxId].every(
+      (one) => one === undefined,
     )
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
     // a free product is not a plain order either, and only the product's row shows its price
@@ -92,13 +96,17 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     return refuseNotForSale(db, row.productId)
   }
 
+  const checkedTaxId = async ({ productId, place, taxId }: OrderRow) =>
+    taxId === undefined ? undefined : settings.checkTaxId({ productId, country: place?.declared ?? place?.seen, taxId })
+
   const unlessEarlier = (row: OrderRow) => async (refusal: unknown) => {
     if (!(await findEarlier(db, row))) throw refusal
+    return undefined
   }
 
   return async ({ discountCode, ...order }) => {
     if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
-    const { productId, email, currency, chosenMinor, idempotencyKey, integration, place } = order
+    const { productId, email, currency, chosenMinor, idempotencyKey, integration, place, taxId } = order
     const code = normalCode(discountCode)
     const isKeyed = idempotencyKey !== undefined
     const requestParts = [
@@ -108,6 +116,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       ...(integration ? [integration] : []),
       ...(place?.declared === undefined ? [] : [{ country: place.declared }]),
       ...(currency === undefined ? [] : [{ currency }]),
+      ...(taxId === undefined ? [] : [{ taxId }]),
     ]
     return make({
       ...order,

@@ -3,6 +3,7 @@ import type { Integration } from './integration.ts'
 import type { GivenConsent } from './consents/consents.ts'
 import type { State } from './states.ts'
 import type { Locale } from '../kit/locales.ts'
+import type { BuyerTaxId } from '../taxes/buyer-tax-ids.ts'
 import type { Treatment } from '../taxes/sale-tax.ts'
 
 export interface NewOrder {
@@ -27,6 +28,8 @@ export interface NewOrder {
   network?: string | undefined
   /** Where the buyer is, for the tax. */
   place?: BuyerPlace | undefined
+  /** The tax id of a business, as the buyer typed it. */
+  taxId?: string | undefined
 }
 
 /** What is known of the buyer's country (ISO 3166-1 alpha-2). */
@@ -75,13 +78,27 @@ export interface OrderTax {
   rate: number
   country: string
   treatment: Treatment
+  /** The tax id with which a business ordered. */
+  buyerTaxId?: Pick<BuyerTaxId, 'country' | 'id' | 'verdict' | 'checkedAt'> | null
 }
 
-/** The tax of an order, as JSON. */
-export const taxOfOrder = (o: RawBuilder<unknown>) => sql<OrderTax | null>`case when ${o}.tax_treatment is not null then
-  json_build_object('minor', ${o}.tax_minor, 'rate', ${o}.tax_rate, 'country', ${o}.tax_country, 'treatment', ${o}.tax_treatment) end`
+const BUYER_TAX_ID = (o: RawBuilder<unknown>) => sql`(
+  select json_build_object('country', b.country, 'id', b.tax_id, 'verdict', b.verdict, 'checkedAt', b.checked_at)
+  from buyer_tax_ids b where b.order_id = ${o}.id)`
 
-export const orderTaxView = ({ minor, ...tax }: OrderTax) => ({ amount: minor, ...tax })
+/** The tax of an order, as JSON. The statement that makes the order names `buyerTaxId`, because it does not see its own rows. */
+export const taxOfOrder = (
+  o: RawBuilder<unknown>,
+  buyerTaxId = BUYER_TAX_ID(o),
+) => sql<OrderTax | null>`case when ${o}.tax_treatment is not null then
+  json_build_object('minor', ${o}.tax_minor, 'rate', ${o}.tax_rate, 'country', ${o}.tax_country, 'treatment', ${o}.tax_treatment,
+    'buyerTaxId', ${buyerTaxId}) end`
+
+export const orderTaxView = ({ minor, buyerTaxId, ...tax }: OrderTax) => ({
+  amount: minor,
+  ...tax,
+  ...(buyerTaxId && { buyerTaxId: { ...buyerTaxId, checkedAt: new Date(buyerTaxId.checkedAt).toISOString() } }),
+})
 
 export interface OrderRow extends NewOrder {
   id: string
@@ -89,6 +106,8 @@ export interface OrderRow extends NewOrder {
   /** The hash as earlier versions stored it, when keys did not yet belong to a product and an address. */
   plainKeyHash: Buffer | null
   requestHash: Buffer | null
+  /** `taxId`, checked. */
+  buyerTaxId?: BuyerTaxId | undefined
 }
 
 /** What few orders have: the additions of sites and programs, and a language other than English. One column of nulls costs nothing to send. */

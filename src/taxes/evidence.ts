@@ -17,13 +17,20 @@ export const keptEvidence = (made: RawBuilder<unknown>, places: RawBuilder<unkno
     as e(source, country)
   where m.tax_treatment is not null and e.country is not null`
 
-/** Removes evidence that nobody needs any more. The database refuses to remove it earlier. */
+/** Removes evidence and tax ids that nobody needs any more. The database refuses to remove them earlier. */
 export async function sweepEvidence(db: Db): Promise<void> {
   for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
     const { rows } = await sql`
       delete from place_evidence where (order_id, source) in (
         select order_id, source from place_evidence where noted_at < now() - interval '10 years' limit ${FORGET_AT_ONCE})
       returning source`.execute(db)
+    forgotten = rows.length
+  }
+  for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
+    const { rows } = await sql`
+      delete from buyer_tax_ids where order_id in (
+        select order_id from buyer_tax_ids where noted_at < now() - interval '10 years' limit ${FORGET_AT_ONCE})
+      returning order_id`.execute(db)
     forgotten = rows.length
   }
 }

@@ -1,5 +1,6 @@
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import { forgetViesAnswers } from './buyer-tax-ids.ts'
 import { sweepEvidence } from './evidence.ts'
 import { type TaxParts, profileRoutes } from './profile-routes.ts'
 import { reportRoute } from './report-route.ts'
@@ -10,5 +11,8 @@ const NIGHTLY = '41 4 * * *'
 export async function registerTaxes(server: Server, { jobs, ...parts }: TaxParts & { jobs: Jobs }): Promise<void> {
   profileRoutes(server, parts)
   reportRoute(server, parts)
-  await jobs.every(NIGHTLY, 'sweep_evidence', () => sweepEvidence(parts.db))
+  await jobs.every(NIGHTLY, 'sweep_evidence', async () => {
+    await sweepEvidence(parts.db)
+    await forgetViesAnswers(parts.db)
+  })
 }

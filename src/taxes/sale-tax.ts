@@ -49,11 +49,17 @@ export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
  * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate` if the seller has a tax profile, else none.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
  * - Where the rate is missing, `rate` is null: nobody may guess it.
+ * - `isBusiness`: VIES knows the buyer as a business of that country. In another EU country than the seller's it owes the tax itself.
+ *   Where prices contain the tax, the price stays as it is.
  * - The one-stop-shop counts for a seller outside the EU too: its non-Union scheme is for them.
  */
-export const taxOnSale = ({ seller, buyer }: { seller: RawBuilder<unknown>; buyer: RawBuilder<unknown> }) => sql`
+export const taxOnSale = ({
+  seller,
+  buyer,
+  isBusiness = sql`false`,
+}: Record<'seller' | 'buyer', RawBuilder<unknown>> & { isBusiness?: RawBuilder<unknown> }) => sql`
   select f.is_inclusive, t.treatment, c.country,
-    case when t.treatment in ('outside', 'exempt') then 0 else r.rate end as rate
+    case when t.treatment in ('outside', 'exempt', 'reverse_charge') then 0 else r.rate end as rate
   from tax_profiles f
   cross join lateral (select ${vatArea(buyer)} as country) b
   cross join lateral (select ${vatArea(sql`f.country`)} as country) h
@@ -62,6 +68,7 @@ export const taxOnSale = ({ seller, buyer }: { seller: RawBuilder<unknown>; buye
       when b.country is null then null
       when b.country = h.country then 'domestic'
       when b.country <> all(${EU}::text[]) then 'outside'
+      when ${isBusiness} and h.country = any(${EU}::text[]) then 'reverse_charge'
       when f.has_oss then 'oss'
       when h.country = any(${EU}::text[]) then 'domestic'
       else 'outside' end as treatment) t

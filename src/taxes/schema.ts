@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Currency } from '../kit/schema.ts'
+import { Currency, Time } from '../kit/schema.ts'
 import { CATEGORY } from './rates.ts'
 import { TREATMENTS } from './sale-tax.ts'
 
@@ -55,13 +55,30 @@ export const ProfileView = Type.Object({
 })
 export type ProfileView = Type.Static<typeof ProfileView>
 
+/** The tax id with which a business ordered. */
+export const BuyerTaxIdView = Type.Object(
+  {
+    country: Type.String({ description: 'The country of the id.' }),
+    id: Type.String({ description: 'In capitals, without spaces, such as `FR40303265045`.' }),
+    verdict: Type.Enum(['valid', 'unchecked'], {
+      description:
+        '`valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id.',
+    }),
+    checkedAt: Time,
+  },
+  { description: 'The tax id with which a business orders.' },
+)
+
 /** The tax of an order. */
 export const OrderTaxView = Type.Object(
   {
     amount: Type.Integer({ description: 'The tax within `amount`, in minor units.' }),
     rate: Rate,
-    country: Type.String({ description: 'Whose tax it is; for `outside`, the buyer’s country.' }),
+    country: Type.String({
+      description: 'The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country.',
+    }),
     treatment: TreatmentField,
+    buyerTaxId: Type.Optional(BuyerTaxIdView),
   },
   { description: 'Present where the seller has a tax profile and the order costs something.' },
 )
@@ -77,8 +94,13 @@ export const PriceTax = Type.Object(
       }),
     ),
     rate: Type.Optional(Rate),
-    country: Type.Optional(Type.String({ description: 'Whose tax it is.' })),
+    country: Type.Optional(
+      Type.String({
+        description: 'The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country.',
+      }),
+    ),
     treatment: Type.Optional(TreatmentField),
+    buyerTaxId: Type.Optional(BuyerTaxIdView),
     amount: Type.Optional(Type.Integer({ description: 'The tax on the price without a discount, in minor units.' })),
   },
   {

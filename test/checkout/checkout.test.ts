@@ -620,6 +620,7 @@ for (const begun of ['when it starts', 'with the order'] as const)
         statementPrefix: 'TILL',
         ttlHours: 24,
         paymentsLive: true,
+        checkTaxId: () => assert.fail('no tax id'),
         freeMail: {},
         ...(begun === 'with the order' && { firstAttempts: attemptsOf(processor.name) }),
       }),
@@ -636,6 +637,7 @@ for (const begun of ['when it starts', 'with the order'] as const)
       countryOf: () => undefined,
       baseUrl: 'http://shop.test',
       rule: { statementPrefix: 'TILL' },
+      checkTaxId: () => assert.fail('no tax id'),
       limits: {},
       asksVies: false,
     })
@@ -690,6 +692,7 @@ test('an order is made together with its payment attempt, and without one in a c
     statementPrefix: 'TILL',
     ttlHours: 24,
     paymentsLive: true,
+    checkTaxId: () => assert.fail('no tax id'),
     freeMail: {},
     firstAttempts: attemptsOf('sandbox'),
   })

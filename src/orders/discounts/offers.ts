@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { asksConsent } from '../../sellers/brand.ts'
 import { consentRows, isComplete, keptConsents } from '../consents/consents.ts'
 import { isForSale } from '../../products/off-sale.ts'
+import { keptTaxIds } from '../../taxes/buyer-tax-ids.ts'
 import { keptEvidence } from '../../taxes/evidence.ts'
 import { taxMinorOf, taxOnSale } from '../../taxes/sale-tax.ts'
 import { type CreatedOrder, type OrderRow, moreColumn, taxOfOrder } from '../new-order.ts'
@@ -83,27 +84,27 @@ export async function insertOffers(
  */
 async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
-  const consents = rows.flatMap(({ id, consents: given }) => consentRows(id, given))
   const { account, line } = pinnedAccount(settings, { seller: sql`j.seller_id`, suffix: sql`j.statement_suffix` })
   const found = await sql<Priced>`
     with wanted as materialized (
       select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, ${asksConsent} and not i.agreed as lacks_consent, p.id as product_id, p.seller_id, p.name, price.currency, p.statement_suffix,
         price.least_minor, d.id as discount_id, ${amountOffIn(sql`price.currency`)} as amount_off_minor,
         case when p.pay_what_you_want then coalesce(i.chosen, price.least_minor) else price.least_minor end as list_minor,
-        i.declared, i.seen, i.is_confirmed, x.is_inclusive, x.treatment, x.country as tax_country, x.rate
+        i.declared, i.seen, i.is_confirmed, i.buyer_tax_id, x.is_inclusive, x.treatment, x.country as tax_country, x.rate
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
         ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${column('currency')}::text[], ${moreColumn(rows)}::jsonb[],
         ${rows.map(({ consents }) => isComplete(consents))}::boolean[], ${rows.map(({ place }) => place?.declared ?? null)}::text[],
-        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, currency, more, agreed, declared, seen, is_confirmed, place)
+        ${rows.map(({ place }) => place?.seen ?? null)}::text[], ${rows.map(({ place }) => place?.isConfirmed ?? false)}::boolean[],
+        ${rows.map(({ buyerTaxId }) => (buyerTaxId ? JSON.stringify(buyerTaxId) : null))}::jsonb[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, currency, more, agreed, declared, seen, is_confirmed, buyer_tax_id, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
       left join lateral (${PRICE}) price on true
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
         and coalesce(d.product_id, p.id) = p.id and ${appliesIn(sql`price.currency`)}
-      left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`coalesce(i.declared, i.seen)` })}) x on s.charges_tax
+      left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`coalesce(i.declared, i.seen)`, isBusiness: sql`coalesce(i.buyer_tax_id->>'verdict' = 'valid', false)` })}) x on s.charges_tax
       where not exists (select from orders o where o.idempotency_key = i.key)
         and not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
       for key share of p),
@@ -140,16 +141,25 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from taxed j where no_order is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
       returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account, tax_minor, tax_rate, tax_country, tax_treatment),
-    kept as (${keptEvidence(sql`made`, sql`wanted`)}),
-    ${consents.length > 0 ? sql`agreed as (${keptConsents(sql`made`, consents)}),` : sql``}
+    ${keptWithOrders(rows)}
     taken as (
       update discounts d set uses = d.uses + m.uses
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
       where d.id = m.discount_id)
-    select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.no_order as refusal, ${taxOfOrder(sql`m`)} as tax, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
+    select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.no_order as refusal, ${taxOfOrder(sql`m`, sql`j.buyer_tax_id`)} as tax, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
       m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.fee_minor as "feeMinor", m.connected_account as "connectedAccount", m.created_at as "createdAt"
     from taxed j left join made m on m.id = j.id`.execute(tx)
   return found.rows
+}
+
+/** What is kept beside the new orders: where their buyers are, and what few orders have, tax ids and consents. */
+function keptWithOrders(rows: readonly OrderRow[]): RawBuilder<unknown> {
+  const consents = rows.flatMap(({ id, consents: given }) => consentRows(id, given))
+  const hasTaxIds = rows.some(({ buyerTaxId }) => buyerTaxId)
+  return sql`
+    kept as (${keptEvidence(sql`made`, sql`wanted`)}),
+    ${hasTaxIds ? sql`identified as (${keptTaxIds(sql`made`, sql`wanted`)}),` : sql``}
+    ${consents.length > 0 ? sql`agreed as (${keptConsents(sql`made`, consents)}),` : sql``}`
 }
 
 /** The price of a product `p` in the currency that `i` wants: its default price, one of its further prices, or none. */

@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify'
+import { Refusal } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import { type Limit, networkOf } from '../kit/limits.ts'
+
+// What limits the buyers' routes beside the limit of each route.
+
+/** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
+export function unknownOrderRefuser(
+  server: Server,
+  limit: Limit | undefined,
+): (request: FastifyRequest) => Promise<never> {
+  const misses = limit && server.createRateLimit({ max: limit.count, timeWindow: limit.seconds * 1000 })
+  return async (request) => {
+    const taken = await misses?.(request)
+    if (taken && !taken.isAllowed && taken.isExceeded) {
+      throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
+    }
+    throw new Refusal('order_not_found', 'There is no such order.')
+  }
+}
+
+/** Card testers use many addresses and mostly one product, so this limit counts the orders of each product. */
+export function botRefuser(server: Server, limit: Limit | undefined): (request: FastifyRequest) => Promise<void> {
+  const perProduct =
+    limit &&
+    server.createRateLimit({
+      max: limit.count,
+      timeWindow: limit.seconds * 1000,
+      keyGenerator: (request) => `product ${(request.body as { productId: string }).productId}`,
+    })
+  return async (request) => {
+    const taken = await perProduct?.(request)
+    if (taken && !taken.isAllowed && taken.isExceeded)
+      throw new Refusal('rate_limited', 'Very many people buy this right now.', {
+        retryAfterSeconds: taken.ttlInSeconds,
+      })
+  }
+}
+
+/** VIES refuses whoever asks much, so a network asks as often as it may order. */
+export function taxIdGuessRefuser(
+  server: Server,
+  limit: Limit | undefined,
+): (request: FastifyRequest) => Promise<void> {
+  const asks =
+    limit &&
+    server.createRateLimit({
+      max: limit.count,
+      timeWindow: limit.seconds * 1000,
+      keyGenerator: (request) => `tax id ${networkOf(request.ip)}`,
+    })
+  return async (request) => {
+    const taken = await asks?.(request)
+    if (taken && !taken.isAllowed && taken.isExceeded)
+      throw new Refusal('rate_limited', 'Too many tax ids were tried.', { retryAfterSeconds: taken.ttlInSeconds })
+  }
+}
