@@ -146,15 +146,28 @@ function shareReturned(allMinor: number, amountMinor: number, { saleMinor, retur
   return upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
 }
 
+type TaxedOrder = Omit<Money, 'processor' | 'amountMinor'>
+
 /** Notes tax that the seller owes, or does not owe any more. It moves no money. */
 function taxTransfer(
   kind: 'tax' | 'tax_refund' | 'tax_again',
-  { cause, orderId, sellerId, currency }: Omit<Money, 'processor'>,
+  { cause, orderId, sellerId, currency }: TaxedOrder,
   amountMinor: number,
 ): Transfer {
   const [tax, counterpart] = [taxAccount(sellerId), taxOwedAccount(sellerId)]
   const [debit, credit] = kind === 'tax_refund' ? [tax, counterpart] : [counterpart, tax]
   return { kind, cause, orderId, currency, debit, credit, amountMinor }
+}
+
+/** Notes tax that an earlier release left out. `backMinor`: what is missing of the tax that went back; below zero, it went back too much. */
+export function missingTaxTransfers(order: TaxedOrder & { taxMinor: number; backMinor: number }): Transfer[] {
+  const { taxMinor, backMinor } = order
+  const filled = { ...order, cause: `${order.cause}:filled:${backMinor}` }
+  return positive([
+    taxTransfer('tax', order, taxMinor),
+    taxTransfer('tax_refund', filled, backMinor),
+    taxTransfer('tax_again', filled, -backMinor),
+  ])
 }
 
 /** Money that pays for nothing (a second capture, a wrong amount) stays in the suspense account until it goes back. */

@@ -9,6 +9,7 @@ import type { Browsers } from '../sellers/guard.ts'
 import { attemptKeeper } from './attempts/attempts.ts'
 import { closePayments } from './attempts/close.ts'
 import { type OrderToPay, startPayment } from './attempts/start.ts'
+import { fillIn } from './fill-in.ts'
 import { registerReconciliation } from './reconciliation/nightly.ts'
 import { registerRefundJobs, resumeRefunds } from './refunds/refund.ts'
 import { registerFeeReturns } from './refunds/return-fee.ts'
@@ -22,6 +23,8 @@ import { backfill } from './sync/backfill.ts'
 import { registerSyncLater } from './sync/later.ts'
 import { syncDue, syncOrder } from './sync/sync.ts'
 
+/** Before the reconciliation. */
+const FILL_IN_AT = '7 3 * * *'
 const RESUME_REFUNDS_AT = '47 3 * * *'
 
 interface PaymentsParts {
@@ -88,6 +91,7 @@ export async function registerPayments(
   await jobs.every(EVERY_MINUTE, 'sync_due', async () => void (await payments.syncDue()), 'reconcile')
   await registerSyncLater(jobs, { processors, settle, log })
   await jobs.every(EVERY_MINUTE, 'backfill', payments.backfill, 'catch_up')
+  await jobs.every(FILL_IN_AT, 'fill_in', () => fillIn(db))
   await registerReconciliation(jobs, { db, database, processors, log })
   await jobs.every(EVERY_TEN_MINUTES, 'repair_parts', () => repairParts(db))
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_events', async () => {
