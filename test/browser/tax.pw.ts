@@ -77,6 +77,13 @@ for (const [name, size] of Object.entries(SIZES))
     await buyer.locator('.pay-bar button').click()
     await expect(buyer.getByRole('link', { name: new RegExp(`^${de.ui.download} `) })).toBeVisible({ timeout: 20_000 })
     await expect(buyer.locator('.lines')).toContainText(/20.% MwSt\. \(FR\)/)
+    // the page that the mail leads to
+    const link = await buyer.locator('a[href*="/order/?order="]').first().getAttribute('href')
+    await buyer.goto(link!)
+    await expect(buyer.locator('.slip')).toContainText(/\(FR 20.%\)\s*2,00/)
+    await expectFits(buyer, 'order')
+    await expectAccessible(buyer, 'order')
+    await picture(buyer, `order-${name}`)
     await context.close()
 
     await page.setViewportSize(size.viewport)

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
 import { Mark, SellerLinks, wear } from '../ui/brand.tsx'
 import { Files } from '../ui/files.tsx'
-import { moment, money } from '../ui/format.ts'
+import { moment, money, percent } from '../ui/format.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
 import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -16,10 +16,11 @@ import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
 import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
-import { saying, wordsOf } from '../ui/language.ts'
+import { say, saying, wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('order')
 const shared = wordsOf('ui')
+const invoice = wordsOf('invoice')
 
 interface ReceiptProps {
   order: OrderStatus
@@ -189,6 +190,32 @@ function Sums({ order }: { order: OrderStatus }) {
         <dt>{left < amount ? words.netPaid : paidAt ? shared.total : shared.price}</dt>
         <dd>{amount > 0 ? money(left, currency) : shared.free}</dd>
       </div>
+      <Tax order={order} />
+    </>
+  )
+}
+
+/** The tax within the price, as the receipt has it, and why a business has none. */
+function Tax({ order: { tax, currency } }: { order: OrderStatus }) {
+  if (!tax) return null
+  const { amount, rate, country, treatment, buyerTaxId } = tax
+  return (
+    <>
+      {amount > 0 && (
+        <Line name={say(invoice.tax, { rate: `${country} ${percent(rate)}` })} value={money(amount, currency)} />
+      )}
+      {buyerTaxId && (
+        <Line
+          name={invoice.taxId}
+          value={
+            <>
+              {buyerTaxId.id}
+              {treatment === 'reverse_charge' && <p class="small soft">{invoice.reverseCharge}</p>}
+            </>
+          }
+          wide
+        />
+      )}
     </>
   )
 }
