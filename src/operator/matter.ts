@@ -12,6 +12,7 @@ export const MATTERS = [
   'payout_failed',
   'not_taken_back',
   'not_passed_on',
+  'account_ended',
   'payouts_unanswered',
   'mail_failed',
   'receipts_refused',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
+import { PAYERS, type Payer } from '../payouts/accounts/payers.ts'
 import { speaksAgainst } from '../payouts/refused-account.ts'
 import type { Matter } from './matter.ts'
 
@@ -10,9 +11,14 @@ const ANSWER_DAYS = 7
 /** The processor passes money on within minutes. */
 const PASS_HOURS = 6
 
+/** By then the seller has another account, or has left. */
+const ENDED_DAYS = 30
+
 /** The payouts that need a person. */
 export const payoutMatters = async (db: Db): Promise<Matter[]> =>
-  (await Promise.all([waitingRuns(db), failedPayouts(db), oddPasses(db), unansweredPayouts(db)])).flat()
+  (
+    await Promise.all([waitingRuns(db), failedPayouts(db), oddPasses(db), endedAccounts(db), unansweredPayouts(db)])
+  ).flat()
 
 async function waitingRuns(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ id: string; payouts: number; at: Date }>`
@@ -95,6 +101,25 @@ interface OddPass {
   isMissing: boolean
   /** The seller's balance does not have it any more. */
   isPaid: boolean
+}
+
+/** Sellers whose account at the processor has ended, and who have no other one: they do not sell. */
+async function endedAccounts(db: Db): Promise<Matter[]> {
+  const { rows } = await sql<{ sellerId: string; name: string; processor: Payer; account: string; why: string | null; at: Date }>`
+    select s.id as "sellerId", s.name, c.processor, c.account, c.ended_why as why, c.ended_at as at
+    from connected_accounts c join sellers s on s.id = c.seller_id and s.awaits_account
+    where c.ended_at > now() - make_interval(days => ${ENDED_DAYS}) and c.account is not null
+      and not exists (select from connected_accounts o
+        where o.seller_id = c.seller_id and o.processor = c.processor and o.account is not null and (o.ended_at is null or o.ended_at > c.ended_at))
+    order by c.ended_at desc limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
+  return rows.map(({ sellerId, name, processor, account, why, at }) => ({
+    what: 'account_ended',
+    says: `${PAYERS[processor]} gives no access to the account ${account} of ${name} any more${why ? ` (${why})` : ''}.`,
+    advice:
+      'The seller has a mail, and can connect an account again on the Money page. If many sellers are affected, check the keys in the settings.',
+    view: `/sellers/${sellerId}`,
+    at,
+  }))
 }
 
 async function unansweredPayouts(db: Db): Promise<Matter[]> {

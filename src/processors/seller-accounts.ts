@@ -22,8 +22,13 @@ export interface AccountReport {
 export interface SellerAccounts {
   readonly hosted?: HostedAccounts
   readonly told?: ToldAccounts
-  /** Undefined: the account is gone, or gives us no access any more. */
-  read(account: string, product?: string): Promise<AccountReport | undefined>
+  read(account: string, product?: string): Promise<AccountReport | AccountEnd>
+}
+
+/** The account is gone, or gives us no access any more. */
+export interface AccountEnd {
+  /** In the processor's words, for the operator. */
+  endedWhy: string
 }
 
 interface HostedAccounts {

@@ -65,10 +65,10 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
   if (!account || !accounts) throw new Error(`the processor of ${name} is not configured any more`)
   const begunAt = new Date()
   const report = await accounts.read(account, await productOf(parts.db, name))
-  if (report) return store(parts, name, report, begunAt)
+  if (!('endedWhy' in report)) return store(parts, name, report, begunAt)
   await inTransaction(parts.db, async (tx) => {
     const { rows } = await sql<Changed>`
-      update connected_accounts c set ended_at = now(), state = 'restricted', due_at = now() + interval '1 hour'
+      update connected_accounts c set ended_at = now(), ended_why = ${report.endedWhy}, state = 'restricted', due_at = now() + interval '1 hour'
       from (select id, state from connected_accounts
         where processor = ${familyOf(name)} and account = ${account} and ended_at is null for update) as before
       where c.id = before.id returning c.id, before.state as "before"`.execute(tx)
@@ -132,7 +132,7 @@ export async function store(
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<Changed>`
-      update connected_accounts c set ended_at = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
+      update connected_accounts c set ended_at = null, ended_why = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
         statement_prefix = coalesce(${report.statementPrefix ?? null}, statement_prefix), read_at = ${begunAt}
       from (select id, state from connected_accounts
         where processor = ${familyOf(name)} and account = ${accountOf(name)} for update) as before

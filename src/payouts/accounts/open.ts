@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../kit/database.ts'
+import { type Db, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
@@ -64,10 +64,10 @@ export async function tellAccount(
   const shown = `${business.ifsc.slice(0, 4)} … ${business.accountNumber.slice(-4)}`
   await noteToldAccount(parts, signedIn, { currency: 'INR', shown, by: PAYERS[parts.payer] })
   const details = { ...business, email }
-  const row = await rowOf(parts, sellerId)
-  const { id: key, account, product } = row
   const begunAt = new Date()
   try {
+    const row = await rowOrFormer(parts, sellerId)
+    const { id: key, account, product } = row
     const report = await told.tell(
       { key, account: account ?? undefined, product: product ?? undefined, details },
       (known) => noteMade(parts.db, row, known),
@@ -109,6 +109,30 @@ async function rowOf({ db, payer }: AccountParts, sellerId: string): Promise<Acc
     select id, account, product, created_at as "createdAt" from connected_accounts
     where seller_id = ${sellerId} and processor = ${payer} and ended_at is null`.execute(db)
   return rows[0]!
+}
+
+/**
+ * The row of a seller's account. An account that had ended is taken up again where the processor gives access to it again: a second one
+ * with the same mailbox would be refused. Otherwise the seller gets a new one, and what was passed on to the old one stays there.
+ */
+async function rowOrFormer(parts: AccountParts, sellerId: string): Promise<AccountRow> {
+  const { db, payer } = parts
+  const row = await rowOf(parts, sellerId)
+  if (row.account) return row
+  const { rows } = await sql<{ id: string; account: string; product: string | null }>`
+    select id, account, product from connected_accounts
+    where seller_id = ${sellerId} and processor = ${payer} and account is not null and ended_at is not null
+    order by ended_at desc limit 1`.execute(db)
+  const former = rows[0]
+  if (!former || 'endedWhy' in (await accountsAt(parts).read(former.account, former.product ?? undefined))) return row
+  await inTransaction(db, async (tx) => {
+    // another request may have made an account of this row meanwhile: then that one holds
+    const { rows: empty } = await sql`
+      delete from connected_accounts where id = ${row.id} and account is null returning id`.execute(tx)
+    if (empty.length > 0)
+      await sql`update connected_accounts set ended_at = null, ended_why = null where id = ${former.id}`.execute(tx)
+  })
+  return rowOf(parts, sellerId)
 }
 
 /** Of an account that the seller has to tell about, only the seller's next details can make the rest. */

@@ -4,7 +4,7 @@ import { DetailsRefused } from '../api-refusal.ts'
 import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
 import { type LinkedAccount, type RouteProduct, shapes } from './entities.ts'
-import { isRefused } from './errors.ts'
+import { isRefused, unlessRefused } from './errors.ts'
 import { wordsFor } from './requirements.ts'
 
 /** What sellers of files sell, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
@@ -36,7 +36,7 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
           throw new ProcessorUnavailable('Razorpay told of another product')
         return reportOf(found, config || undefined)
       } catch (error) {
-        if (isRefused(error)) return undefined
+        if (isRefused(error)) return { endedWhy: error.message.slice(0, 300) }
         throw error
       }
     },
@@ -81,8 +81,9 @@ async function accountWith(ask: Visit, key: string, known: string | undefined, d
   } catch (error) {
     const [, id] = (error instanceof ApiRefusal && SAME_MAILBOX.exec(error.message)) || []
     if (!id) throw error
-    const found = await ask.get(shapes.linkedAccount, `/v2/accounts/acc_${id}`)
-    if (!shapes.connection.Check(found.notes) || found.notes.connection_id !== key) throw error
+    // an account that gives no access is somebody else's, or has ended: the first answer says more
+    const found = await ask.get(shapes.linkedAccount, `/v2/accounts/acc_${id}`).catch(unlessRefused(undefined))
+    if (!found || !shapes.connection.Check(found.notes) || found.notes.connection_id !== key) throw error
     return ask.patch(shapes.linkedAccount, `/v2/accounts/${found.id}`, businessOf(details))
   }
 }

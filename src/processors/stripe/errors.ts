@@ -34,13 +34,13 @@ const hasCode = (error: unknown, ...codes: string[]): error is ApiRefusal =>
   error instanceof ApiRefusal && codes.includes(error.details.code ?? '')
 
 /** The payment belongs to another account, or to the other mode. */
-export const isMissing = (error: unknown): boolean => hasCode(error, 'resource_missing')
+export const isMissing = (error: unknown): error is ApiRefusal => hasCode(error, 'resource_missing')
 
 /** The payment cannot be canceled: it is paid, being paid or closed. */
 export const isInAnotherState = (error: unknown): boolean => hasCode(error, 'payment_intent_unexpected_state')
 
 /** A seller's account is gone, or gives us no access any more (https://docs.stripe.com/error-codes#account-invalid). */
-export const isNoAccount = (error: unknown): boolean => hasCode(error, 'account_invalid')
+export const isNoAccount = (error: unknown): error is ApiRefusal => hasCode(error, 'account_invalid')
 
 /** For the `catch` of a read by id. */
 export function unlessMissing(error: unknown): never {

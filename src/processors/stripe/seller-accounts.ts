@@ -46,7 +46,7 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
         if (account.id !== id) throw new ProcessorUnavailable('Stripe told of another account')
         return reportOf(account)
       } catch (error) {
-        if (isNoAccount(error) || isMissing(error)) return undefined
+        if (isNoAccount(error) || isMissing(error)) return { endedWhy: error.message.slice(0, 300) }
         throw error
       }
     },
