@@ -1105,7 +1105,7 @@ export interface Stats {
 export interface TaxProfile {
   /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
   country: string
-  /** Your own tax ids, such as DE123456789. Only their form is checked. */
+  /** Your own tax ids, such as DE136695976. VAT numbers are checked by their check digits. */
   taxIds: string[]
   /** You pay the tax of other EU countries through the one-stop-shop. */
   oss: boolean
@@ -2614,7 +2614,7 @@ export interface Api {
     body: {
       /** ISO 3166-1 alpha-2, such as DE. The United Kingdom is GB, Greece is GR. */
       country: string
-      /** Your own tax ids, such as DE123456789. Only their form is checked. */
+      /** Your own tax ids, such as DE136695976. VAT numbers are checked by their check digits. */
       taxIds?: string[]
       /** You pay the tax of other EU countries through the one-stop-shop. */
       oss?: boolean

@@ -1,6 +1,6 @@
 import { isCountry } from '../kit/country.ts'
 import { Refusal } from '../kit/errors.ts'
-import { CHECKED_COUNTRIES, checkTaxId } from './check.ts'
+import { CHECKED_COUNTRIES, checkTaxId, isEu } from './check.ts'
 
 // What people type. The other files of this folder refuse nothing.
 
@@ -27,4 +27,21 @@ export function cleanTaxId({ country: text, id }: TypedTaxId): TypedTaxId {
   const why = checked.problem === 'checksum' ? 'its check digit does not match' : 'it has another form'
   const where = CHECKED_COUNTRIES.includes(country) ? ` of ${country}` : ''
   throw new Refusal('tax_id_invalid', `This cannot be a tax id${where}: ${why}.`)
+}
+
+/** A number of these countries begins with letters. Other numbers may be of an office that no rule here knows, such as a German Steuernummer. */
+const LETTERS: Record<string, string> = { EL: 'GR', CH: 'CH', NO: 'NO', GB: 'GB', XI: 'XI' }
+
+/**
+ * Checks a seller's own id: by the rules of the country, or of the country with which the number begins. Only a number of another kind,
+ * which begins with a digit, is taken as it is. Refuses `tax_id_invalid`.
+ */
+export function cleanOwnTaxId(home: string, id: string): string {
+  const own = checkTaxId(home, id)
+  if (own.ok) return own.normalized
+  const text = id.trim()
+  if (/^\d/.test(text) && isEu(home)) return text
+  const prefix = text.slice(0, 2).toUpperCase()
+  const country = LETTERS[prefix] ?? (isEu(prefix) ? prefix : home)
+  return cleanTaxId({ country, id }).id
 }

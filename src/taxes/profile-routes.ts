@@ -5,6 +5,7 @@ import type { Server } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION, needs } from '../sellers/guard.ts'
 import { type OwnTaxProfile, findTaxProfile, removeTaxProfile, saveTaxProfile } from './profile.ts'
+import { cleanOwnTaxId } from '../tax-ids/typed.ts'
 import { ProfileChange, ProfileView } from './schema.ts'
 
 export interface TaxParts {
@@ -43,7 +44,7 @@ export function profileRoutes(server: Server, { db, browsers }: TaxParts): void 
         tags: TAG,
         security: NEEDS_SESSION,
         body: ProfileChange,
-        response: { 200: ProfileView, ...refusing('tax_rate_missing') },
+        response: { 200: ProfileView, ...refusing('tax_rate_missing', 'tax_id_invalid') },
       },
     },
     async (request, reply) => {
@@ -52,7 +53,7 @@ export function profileRoutes(server: Server, { db, browsers }: TaxParts): void 
       refuseUnknownCountry(country)
       const profile = {
         country,
-        taxIds,
+        taxIds: taxIds.map((id) => cleanOwnTaxId(country, id)),
         hasOss: oss,
         isExempt: exempt,
         isInclusive: prices === 'inclusive',

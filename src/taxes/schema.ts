@@ -23,7 +23,7 @@ const fields = {
   country: Country,
   taxIds: Type.Array(Type.String({ pattern: TAX_ID }), {
     maxItems: 10,
-    description: 'Your own tax ids, such as DE123456789. Only their form is checked.',
+    description: 'Your own tax ids, such as DE136695976. VAT numbers are checked by their check digits.',
   }),
   oss: Type.Boolean({ description: 'You pay the tax of other EU countries through the one-stop-shop.' }),
   exempt: Type.Boolean({ description: 'You charge no tax, for example as a small business.' }),

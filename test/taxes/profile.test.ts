@@ -11,7 +11,7 @@ test('a profile is saved as a whole, read, and removed', async () => {
   const { browser } = await taxSeller(shared())
   const read = async () => (await browser.call('GET', '/api/tax/profile')).body
   assert.deepEqual(await read(), { profile: null, missingRates: [] })
-  const whole = { country: 'DE', taxIds: ['DE 123456789', '22/815/08154'], oss: false, exempt: false, prices: 'exclusive', category: 'e-book' } // oxfmt-ignore
+  const whole = { country: 'DE', taxIds: ['DE136695976', '22/815/08154'], oss: false, exempt: false, prices: 'exclusive', category: 'e-book' } // oxfmt-ignore
   assert.deepEqual((await browser.call('PUT', '/api/tax/profile', whole)).body, { profile: whole, missingRates: [] })
   assert.deepEqual((await read()).profile, whole)
   const least = { country: 'DE', prices: 'inclusive' }
@@ -19,6 +19,30 @@ test('a profile is saved as a whole, read, and removed', async () => {
   assert.deepEqual((await read()).profile, { ...least, taxIds: [], oss: false, exempt: false, category: 'standard' })
   for (let i = 0; i < 2; i++) assert.equal((await browser.call('DELETE', '/api/tax/profile')).body.profile, null)
   assert.equal((await read()).profile, null)
+})
+
+test('a seller’s own VAT number is checked by its digits, by the country that it names', async () => {
+  const { browser } = await taxSeller(shared())
+  const save = (country: string, id: string) =>
+    browser.call('PUT', '/api/tax/profile', { country, prices: 'inclusive', exempt: true, taxIds: [id] })
+  for (const [country, id] of [
+    ['DE', 'DE136695977'],
+    ['DE', 'FR40303265046'],
+    ['DE', 'GB123456789'],
+    ['AU', '83914571674'],
+    ['IN', '27AAPFU0939F1ZW'],
+  ] as const)
+    // oxfmt-ignore
+    assertProblem(await save(country, id), 422, 'tax_id_invalid')
+  assert.equal((await browser.call('GET', '/api/tax/profile')).body.profile, null)
+  for (const [country, id, kept] of [
+    ['DE', 'de 136.695.976', 'DE136695976'],
+    ['DE', 'FR40303265045', 'FR40303265045'],
+    ['GR', '094259216', 'EL094259216'],
+    ['DE', '22/815/08154', '22/815/08154'],
+  ] as const)
+    // oxfmt-ignore
+    assert.deepEqual((await save(country, id)).body.profile?.taxIds, [kept])
 })
 
 test('a profile whose rates are missing is refused, and the one before stays', async () => {
