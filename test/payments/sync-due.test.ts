@@ -415,6 +415,34 @@ test('a processor that never answers is given up, and asked again after the same
   about(3, dueAt!.getTime() - now.getTime())
 })
 
+test('an order does not expire while its buyer begins another payment, and the next look closes that one', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.checkout()
+  await due(shop, order, { ageHours: 30, over: true })
+  const attempts = attemptKeeper(shop.db)
+  const payment = await snapshotOf(shop, order, { state: 'canceled' })
+  const fetchPayment = async () => {
+    // the processor has closed the payment, and the buyer's request is faster than the look
+    await shop.notify({ payment })
+    assert(await attempts.liveFor({ orderId: order.orderId, processor: 'sandbox' }))
+    return payment
+  }
+  const asking = {
+    db: shop.db,
+    processors: new Map([['sandbox', { name: 'sandbox', fetchPayment } as unknown as Processor]]),
+    settle: () => Promise.resolve('repeat' as const),
+    log: newLog('silent'),
+    attempts,
+  }
+  assert.equal(await syncDue(asking), 1)
+  assert.equal((await rowOf(shop, order)).state, 'pending')
+  await due(shop, order)
+  await shop.reconcile()
+  assert.equal((await rowOf(shop, order)).state, 'expired')
+  const left = await query(shop.db, sql`select from payments where order_id = ${order.orderId} and state <> 'canceled'`)
+  assert.equal(left.length, 0)
+})
+
 test('a paid order is synced less and less often, and a refunded one is not', async () => {
   const [shop] = shared()
   const paid = await shop.paid()

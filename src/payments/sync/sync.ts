@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../../kit/database.ts'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { DEADLINES } from '../../kit/deadlines.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
@@ -120,8 +120,23 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   if (order.last) await endLooks(db, { id: order.id, dueAt: order.claimedUntil })
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
+    if (await hasFurtherAttempt(tx, order.id, attempts)) return
     if (await expireIfOver(tx, order.id)) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
   })
+}
+
+/**
+ * Locks the order, and says whether a buyer who came back has begun another payment since the look began. That one was not closed, and
+ * could be paid. The next look closes it.
+ */
+async function hasFurtherAttempt(tx: Tx, orderId: string, looked: readonly AttemptOf[]): Promise<boolean> {
+  await sql`select from orders where id = ${orderId} for update`.execute(tx)
+  const { rows } = await sql`
+    select from payments
+    where order_id = ${orderId} and state in ('starting', 'open', 'processing') and id <> all(${looked.map(({ id }) => id)}::text[])`.execute(
+    tx,
+  )
+  return rows.length > 0
 }
 
 async function askAbout(
