@@ -16,6 +16,8 @@ export const LIMITS = {
   // a launch has 10,000 buyers of one product in a minute
   checkout_product: { count: 20_000, seconds: 60 },
   status: { count: 60, seconds: 60 },
+  // for each network; an accountant takes all documents of a month at once
+  invoice: { count: 300, seconds: 60 },
   wrong_email: { count: 10, seconds: 3600 },
   // for each network; only wrong codes count
   discount: { count: 100, seconds: 3600 },

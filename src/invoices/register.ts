@@ -1,6 +1,7 @@
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
 import { invoiceSigner } from '../orders/invoice-links.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import type { Browsers } from '../sellers/guard.ts'
@@ -13,7 +14,7 @@ interface InvoicesParts {
   db: Db
   jobs: Jobs
   browsers: Browsers
-  config: { secrets: readonly string[]; viesUrl: string | undefined }
+  config: { secrets: readonly string[]; viesUrl: string | undefined; limits: { invoice?: Limit } }
   urls: Pick<OrderUrls, 'invoiceUrl'>
 }
 
@@ -23,7 +24,13 @@ export async function registerInvoices(
   { db, jobs, browsers, config, urls }: InvoicesParts,
 ): Promise<void> {
   profileRoutes(server, { db, browsers })
-  invoiceRoutes(server, { db, browsers, signer: invoiceSigner(config.secrets), invoiceUrl: urls.invoiceUrl })
+  invoiceRoutes(server, {
+    db,
+    browsers,
+    signer: invoiceSigner(config.secrets),
+    invoiceUrl: urls.invoiceUrl,
+    limit: config.limits.invoice,
+  })
   const ask = registerAsker(config.viesUrl)
   if (config.viesUrl) await jobs.every(EVERY_MINUTE, 'check_tax_ids', () => askDueTaxIds(db, ask))
 }

@@ -5,6 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
+import { type Limit, limited } from '../kit/limits.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import type { InvoiceUrl } from '../orders/invoice-links.ts'
@@ -21,6 +22,8 @@ export interface InvoiceRouteParts {
   browsers: Browsers
   signer: Signer
   invoiceUrl: InvoiceUrl
+  /** Of documents that are opened, for each network. */
+  limit: Limit | undefined
 }
 
 /** A seller's documents, and each document for whoever has its link. */
@@ -60,21 +63,25 @@ function listInvoicesRoute(server: Server, { db, browsers, invoiceUrl }: Invoice
   )
 }
 
-function getInvoiceRoute(server: Server, { db, signer }: InvoiceRouteParts): void {
+function getInvoiceRoute(server: Server, { db, signer, limit }: InvoiceRouteParts): void {
   const draw = drawn()
   server.get(
     '/api/invoices/:invoiceId/document.pdf',
     {
+      config: limited(limit),
       schema: {
         operationId: 'getInvoiceDocument',
         summary: 'A document as PDF',
         description:
-          'The link of a list, a status or a mail. The PDF is in the language of the order, is drawn anew each time from what was stored when it was issued, and has the same content as EN 16931 XML attached (`factur-x.xml`).',
+          'The link of a list, a status or a mail. The PDF is in the language of the order, is drawn from what was stored when it was issued, and has the same content as EN 16931 XML attached (`factur-x.xml`).',
         tags: TAG,
         produces: ['application/pdf'],
         params: InvoiceParams,
         querystring: InvoiceToken,
-        response: { 200: Type.Any({ description: 'The bytes.' }), ...refusing('invoice_not_found', 'invoices_busy') },
+        response: {
+          200: Type.Any({ description: 'The bytes.' }),
+          ...refusing('invoice_not_found', 'invoices_busy', 'rate_limited'),
+        },
       },
     },
     async (request, reply) => {

@@ -78,3 +78,18 @@ test('a document opens by its own link alone', async (t) => {
   const [document] = await documents(shop, one)
   assert.ok(mine.pathname.includes(document!.id))
 })
+
+test('a network opens so many documents and not more, and each of them is the same bytes again', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'invoice=3/3600' } })
+  await withInvoices(shop)
+  const orderId = await paidOrder(shop, await shop.product())
+  const { pathname, search } = new URL((await shop.status(orderId, 'bob@example.com')).invoices![0]!.url)
+  const open = () => fetch(shop.url + pathname + search)
+  const [first, again] = [await open(), await open()]
+  assert.deepEqual([first.status, again.status, again.headers.get('ratelimit-remaining')], [200, 200, '1'])
+  assert.deepEqual(await first.bytes(), await again.bytes())
+  // a guess counts too
+  assertProblem(await shop.call('GET', `${pathname}?token=${'x'.repeat(43)}`), 404, 'invoice_not_found')
+  const beyond = await shop.call('GET', pathname + search)
+  assertProblem(beyond, 429, 'rate_limited')
+})
