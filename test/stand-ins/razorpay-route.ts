@@ -22,6 +22,8 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   const products = new Map<string, Json>()
   const transfers = new Map<string, Json>()
   const reversals: Json[] = []
+  /** Transfers as lists that lag behind show them. */
+  const old = new Map<string, Json>()
   /** What has gone to a linked account's bank, and cannot be reversed from there. */
   const settled = new Map<string, number>()
 
@@ -67,6 +69,9 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
       Object.assign(transfer, { status: 'failed', error: NO_BALANCE, processed_at: nowSeconds() })
       emit('transfer.failed', { transfer: shown(transfer) })
     },
+    /** Razorpay shows a transfer as it was before, until its lists catch up. */
+    lag: (transfer: Json): void => void old.set(transfer.id, transfer),
+    catchUp: (): void => old.clear(),
     /** All that is at a linked account goes to its bank. */
     settle(accountId: string): void {
       const settlement = razorpayId('setl_')
@@ -157,7 +162,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   }
 
   function shown(transfer: Json): Json {
-    const { status, ...rest } = structuredClone(transfer)
+    const { status, ...rest } = structuredClone(old.get(transfer.id) ?? transfer)
     return route.namesTransferStatus ? { ...rest, transfer_status: status } : { ...rest, status }
   }
 
