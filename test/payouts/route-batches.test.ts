@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { newId } from '../../src/kit/ids.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
 import type { Fact } from '../../src/payments/settle/fact.ts'
 import { settler } from '../../src/payments/settle/settle.ts'
@@ -42,13 +41,7 @@ async function paidTwice() {
   const order = await all.paid(seller)
   await all.books(seller.id, 0, NET)
   all.bank.notifying.when = 'never'
-  const again = razorpayId('order_')
-  all.bank.orders.set(again, { ...all.bank.orders.get(order.razorpayOrder)!, id: again, receipt: newId('pay'), status: 'created', amount_paid: 0, amount_due: PRICE }) // oxfmt-ignore
-  all.route.make(again, [{ account: seller.account, amount: NET, currency: 'INR' }])
-  await sql`
-    insert into payments (id, order_id, processor, processor_payment_id, state)
-    values (${newId('pay')}, ${order.orderId}, 'razorpay', ${again}, 'canceled')`.execute(all.shop.db)
-  all.bank.pay(again)
+  const { razorpayOrder: again } = await all.paidAgain(seller, order)
   const razorpay = (await all.openAll()).get('razorpay')!
   const factOf = async (id: string): Promise<Fact> => ({
     processor: 'razorpay',

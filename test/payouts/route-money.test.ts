@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { newId } from '../../src/kit/ids.ts'
 import { approveRun, proposeRun } from '../../src/payouts/runs.ts'
-import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { PRICE, type RouteShop, startRouteShop } from '../support/route-shop.ts'
 import { newBrowser } from '../support/seller.ts'
 import { eventually } from '../support/shop.ts'
@@ -27,6 +25,7 @@ beforeEach(() => {
   all.bank.refundsBecome = 'processed'
   all.route.transfersBecome = 'processed'
   all.route.leastReversalPaise = 1
+  all.route.listsReversals = true
 })
 
 /** A seller with one paid order whose price has gone on. */
@@ -275,24 +274,16 @@ test('the operator does not read to make a transfer of what a run has paid', asy
 
 test('a second capture by another attempt goes back, and what went on with it comes back first', async () => {
   const one = await sold()
-  const { orderId, razorpayOrder } = one.order
-  // an attempt that had ended was paid all the same
-  const again = razorpayId('order_')
-  all.bank.orders.set(again, { ...all.bank.orders.get(razorpayOrder)!, id: again, receipt: newId('pay'), status: 'created', amount_paid: 0, amount_due: PRICE }) // oxfmt-ignore
-  all.route.make(again, [{ account: one.seller.account, amount: NET, currency: 'INR' }])
-  await sql`
-    insert into payments (id, order_id, processor, processor_payment_id, state)
-    values (${newId('pay')}, ${orderId}, 'razorpay', ${again}, 'canceled')`.execute(all.shop.db)
-  const second = all.bank.pay(again)
+  const second = await all.paidAgain(one.seller, one.order)
   await eventually(
     async () => {
       await hurry('refund')
-      return [...all.bank.refunds.values()].filter((found) => found.payment_id === second.id).length
+      return [...all.bank.refunds.values()].filter((found) => found.payment_id === second.paymentId).length
     },
     (sent) => sent === 1,
   )
   await all.books(one.seller.id, 0, NET)
-  assert.deepEqual(all.route.of(again).map(({ amount_reversed: back }) => back), [NET]) // oxfmt-ignore
+  assert.deepEqual(all.route.of(second.razorpayOrder).map(({ amount_reversed: back }) => back), [NET]) // oxfmt-ignore
   assert.deepEqual(reversalsOf(one), [])
   await eventually(all.differences, (found) => found.length === 0)
 })
@@ -303,6 +294,25 @@ test('refunds in the dashboard take the seller’s part back afterwards', async 
   await all.refundedMinor(one.order.orderId, 20_000)
   await all.books(one.seller.id, 0, NET - 19_600)
   assert.deepEqual(reversalsOf(one), [19_600])
+  assert.deepEqual(await all.differences(), [])
+})
+
+test('Razorpay lists a reversal late, and the next refund takes no more than its own part', async () => {
+  const one = await sold()
+  await refund(one, 10_000)
+  await all.refundedMinor(one.order.orderId, 10_000)
+  await all.books(one.seller.id, 0, NET - 9_800)
+  all.route.listsReversals = false
+  await refund(one, 10_000)
+  await all.refundedMinor(one.order.orderId, 20_000)
+  // the answer to the reversal is enough to book it
+  await all.books(one.seller.id, 0, NET - 19_600)
+  await refund(one, 10_000)
+  await all.refundedMinor(one.order.orderId, 30_000)
+  await all.books(one.seller.id, 0, NET - 29_400)
+  assert.deepEqual(reversalsOf(one), [9_800, 9_800, 9_800])
+  all.route.listsReversals = true
+  await lookNow(one)
   assert.deepEqual(await all.differences(), [])
 })
 

@@ -37,6 +37,8 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     /** What becomes of a transfer when its Order is captured. */
     transfersBecome: 'processed' as 'processed' | 'pending' | 'failed',
     leastReversalPaise: 1,
+    /** Whether the lists show the reversals yet. Otherwise transfers stand there as if none had been made. */
+    listsReversals: true,
     /** Whether the answer to a request with an Order has the status under the other name of the documents. */
     namesTransferStatus: false,
 
@@ -162,7 +164,9 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   }
 
   function shown(transfer: Json): Json {
-    const { status, ...rest } = structuredClone(old.get(transfer.id) ?? transfer)
+    const one = structuredClone(old.get(transfer.id) ?? transfer)
+    const { status, ...rest } =
+      route.listsReversals || !isPassed(one) ? one : { ...one, status: 'processed', amount_reversed: 0 }
     return route.namesTransferStatus ? { ...rest, transfer_status: status } : { ...rest, status }
   }
 

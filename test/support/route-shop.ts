@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
+import { newId } from '../../src/kit/ids.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
 import { readDueAccounts } from '../../src/payouts/accounts/due.ts'
 import type { Business } from '../../src/payouts/accounts/business-schema.ts'
 import { openProcessors } from '../../src/processors/open.ts'
+import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
 import { newBrowser } from './seller.ts'
 import { type Ends, eventually } from './shop.ts'
@@ -79,6 +81,22 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       const payment = bank.pay(order.clientSecret!)
       await shop.until(order.orderId, ({ paid }) => paid)
       return { ...order, paymentId: String(payment.id), razorpayOrder: order.clientSecret! }
+    },
+
+    /** The order is paid a second time, by an attempt that had ended. Returns Razorpay's Order of it and the payment. */
+    async paidAgain(
+      { account }: { account: string },
+      { orderId, razorpayOrder }: { orderId: string; razorpayOrder: string },
+    ) {
+      const first = bank.orders.get(razorpayOrder)!
+      const again = razorpayId('order_')
+      const unpaid = { status: 'created', amount_paid: 0, amount_due: first.amount }
+      bank.orders.set(again, { ...first, id: again, receipt: newId('pay'), ...unpaid })
+      route.make(again, [{ account, amount: route.of(razorpayOrder)[0]!.amount, currency: 'INR' }])
+      await sql`
+        insert into payments (id, order_id, processor, processor_payment_id, state)
+        values (${newId('pay')}, ${orderId}, 'razorpay', ${again}, 'canceled')`.execute(shop.db)
+      return { razorpayOrder: again, paymentId: String(bank.pay(again).id) }
     },
 
     async refund(seller: { browser: ReturnType<typeof newBrowser> }, orderId: string, amount?: number) {

@@ -9,6 +9,7 @@ import { linkedAccounts } from './linked-accounts.ts'
 import { readPayment, takeBack } from './read.ts'
 import { refund } from './refund.ts'
 import { startPayment } from './start.ts'
+import { withBack } from './transfers.ts'
 import { webhookVerifier } from './webhook.ts'
 
 export interface RazorpayOptions extends RazorpaySettings {
@@ -51,8 +52,9 @@ export function razorpayProcessor(
       return readPayment(visit, wanted.processorPaymentId, ask).catch(refundTaken)
     },
     async takeBack(wanted) {
-      await takeBack(visit(), wanted)
-      return readPayment(visit, wanted.processorPaymentId, visit(), { needsTransfers: true })
+      const back = await takeBack(visit(), wanted)
+      const payment = await readPayment(visit, wanted.processorPaymentId, visit(), { needsTransfers: true })
+      return { ...payment, transfers: payment.transfers?.map((one) => withBack(one, back[one.id])) }
     },
     accounts: linkedAccounts(visit),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },

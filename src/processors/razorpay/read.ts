@@ -97,14 +97,14 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   return { ...payment, card }
 }
 
-/** Reverses what has gone on to the linked account above `leaveMinor`. */
+/** Reverses what has gone on to the linked account above `leaveMinor`. Returns how much is back of each transfer that it changed. */
 export async function takeBack(
   ask: Visit,
   { processorPaymentId: id, leaveMinor, waits, reversedMinor }: WantedBack,
-): Promise<void> {
+): Promise<Record<string, number>> {
   if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
   const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing)
-  if (!payeeOf(order)) return
+  if (!payeeOf(order)) return {}
   const captured = (await paymentsOf(ask, order)).filter(isCaptured)
   const transfers = (await transfersOf(ask, order, captured)).map((one) => ({
     ...one,
@@ -112,7 +112,7 @@ export async function takeBack(
   }))
   if (waits && captured.length > 0 && transfers.some(isUnderWay))
     throw new ProcessorUnavailable('the transfer to the linked account is still under way')
-  await reverse(ask, orderIdOf(order) ?? id, transfers, leaveMinor)
+  return reverse(ask, orderIdOf(order) ?? id, transfers, leaveMinor)
 }
 
 export async function refundsOf(ask: Visit, paymentId: string): Promise<Refund[]> {

@@ -32,14 +32,16 @@ export async function transfersOf(ask: Visit, { id }: Order, payments: readonly 
 /**
  * Reverses of these transfers what is at linked accounts above `leaveMinor`, the newest first. Razorpay has no idempotency key for
  * reversals (https://razorpay.com/docs/api/payments/route/direct-transfers-idempotent-request), so the caller has just read the transfers,
- * and makes one call at a time. It refuses when the linked account does not have the money any more.
+ * and makes one call at a time. It refuses when the linked account does not have the money any more. Returns, by the transfer's id, how much
+ * of each is back by the answers: a list can be older than they are.
  */
 export async function reverse(
   ask: Visit,
   orderId: string,
   transfers: readonly Transfer[],
   leaveMinor: number,
-): Promise<void> {
+): Promise<Record<string, number>> {
+  const reversedMinor: Record<string, number> = {}
   const there = transfers.filter(isPassed).sort((a, b) => b.created_at - a.created_at)
   let overMinor = there.reduce((sum, one) => sum + leftOf(one), 0) - leaveMinor
   for (const one of there) {
@@ -51,8 +53,10 @@ export async function reverse(
       .catch(unlessTooSmall(amount))
     if (made && (made.transfer_id !== one.id || made.amount !== amount))
       throw new ProcessorUnavailable('another reversal than the one that was asked for')
+    if (made) reversedMinor[one.id] = (one.amount_reversed ?? 0) + amount
     overMinor -= amount
   }
+  return reversedMinor
 }
 
 /** What is below a rupee may wait: a later refund takes it with its own part. */
@@ -79,6 +83,12 @@ export const transferFact = (transfer: Transfer): TransferFact => {
     madeAt: timeOf(at),
   }
 }
+
+/** A transfer of which at least so much is back. */
+export const withBack = (transfer: TransferFact, backMinor = 0): TransferFact => ({
+  ...transfer,
+  reversedMinor: Math.max(transfer.reversedMinor, backMinor),
+})
 
 export const isPassed = (transfer: Transfer): boolean => {
   const status = statusOf(transfer)
