@@ -153,7 +153,9 @@ export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): s
           !order.refunds.some(({ captureId, state }) => captureId === id && state === 'failed'),
       )
       .map(({ id }) => `the second capture ${id} did not go back`),
-    ...order.payments.filter(({ state }) => state === 'starting').map(({ id }) => `payment ${id} was never started`),
+    ...order.payments
+      .filter(({ state }) => state === 'starting')
+      .map(({ id, processor }) => `payment ${id} at ${processor} was never started, and the order is ${order.state}`),
     ...order.refunds
       .filter(({ state, key }) => state === 'requested' && !refunds.some((one) => one.key === key))
       .filter(({ captureId }) => backOf(captureId) < (captures.find(({ id }) => id === captureId)?.amountMinor ?? 0))
