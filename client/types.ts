@@ -1694,8 +1694,8 @@ export interface Api {
         payoutId: string
         /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
         status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
-        /** `manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there. */
-        by: 'manual' | 'stripe-connect'
+        /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
+        by: 'manual' | 'stripe-connect' | 'razorpay-route'
         /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
         amount: number
         /** ISO 4217, upper case. */
@@ -1772,8 +1772,8 @@ export interface Api {
       payoutId: string
       /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
       status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
-      /** `manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there. */
-      by: 'manual' | 'stripe-connect'
+      /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
+      by: 'manual' | 'stripe-connect' | 'razorpay-route'
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
       /** ISO 4217, upper case. */

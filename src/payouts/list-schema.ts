@@ -23,8 +23,9 @@ export const Payout = Type.Object({
     description:
       '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
   }),
-  by: Type.Enum(['manual', 'stripe-connect'], {
-    description: '`manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there.',
+  by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
+    description:
+      '`manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there.',
   }),
   amount: Amount,
   currency: Currency,

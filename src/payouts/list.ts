@@ -9,8 +9,10 @@ const PAYOUTS = sql`(
     failure, 'manual' as by
   from payouts
   union all
-  select id, seller_id, state, currency, amount_minor, 'Your bank account at Stripe', processor_payout_id, created_at, created_at,
-    created_at, paid_at, ended_at, failure, 'stripe-connect'
+  select id, seller_id, state, currency, amount_minor, 
+    case when processor like 'razorpay@%' then 'Your bank account at Razorpay' else 'Your bank account at Stripe' end, processor_payout_id,
+    created_at, created_at, created_at, paid_at, ended_at, failure,
+    case when processor like 'razorpay@%' then 'razorpay-route' else 'stripe-connect' end
   from processor_payouts)`
 
 const COLUMNS = sql`p.by, p.id, p.state, p.currency, p.amount_minor as "amountMinor", p.destination_shown as destination, p.reference,

@@ -23,8 +23,8 @@ export interface Statement extends PayoutSums {
 
 export interface StatedPayout {
   id: string
-  /** `manual`: the operator pays by bank. `stripe-connect`: Stripe has paid from the seller's own account. */
-  by: 'manual' | 'stripe-connect'
+  /** `manual`: the operator pays by bank. Otherwise Stripe or Razorpay has paid from the seller's own account. */
+  by: 'manual' | 'stripe-connect' | 'razorpay-route'
   state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
   currency: string
   amountMinor: number

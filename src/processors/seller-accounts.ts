@@ -23,12 +23,20 @@ export interface SellerAccounts {
   readonly hosted?: HostedAccounts
   readonly told?: ToldAccounts
   read(account: string, product?: string): Promise<AccountReport | AccountEnd>
+  /** The payouts from these accounts, where the processor lists them at ours. */
+  readonly settlements?: AccountSettlements
 }
 
 /** The account is gone, or gives us no access any more. */
 export interface AccountEnd {
   /** In the processor's words, for the operator. */
   endedWhy: string
+}
+
+export interface AccountSettlements {
+  /** Those of money that was passed on since a moment. A payout that failed can be paid later. */
+  since(moment: Date): AsyncIterable<AccountSettlement>
+  items(payout: AccountPayout): AsyncIterable<PayoutItem>
 }
 
 interface HostedAccounts {
@@ -98,13 +106,19 @@ export interface AccountPayout {
   isItemised: boolean
 }
 
+/** A payout from an account below ours, which the processor lists at ours. */
+export interface AccountSettlement {
+  account: string
+  payout: AccountPayout
+}
+
 /** A movement of the account's balance that is in a payout. The movements of a payout add up to it. */
 export interface PayoutItem {
   id: string
   kind: 'sale' | 'refund' | 'dispute' | 'other'
   /** The processor's own name of the movement. */
   what: string
-  /** The id of the capture, refund or dispute. */
+  /** The id of the capture, refund, dispute or transfer. */
   sourceId: string | undefined
   amountMinor: number
   feeMinor: number

@@ -24,6 +24,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   const reversals: Json[] = []
   /** Transfers as lists that lag behind show them. */
   const old = new Map<string, Json>()
+  const settlements = new Map<string, Json>()
   /** What has gone to a linked account's bank, and cannot be reversed from there. */
   const settled = new Map<string, number>()
 
@@ -74,19 +75,35 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     /** Razorpay shows a transfer as it was before, until its lists catch up. */
     lag: (transfer: Json): void => void old.set(transfer.id, transfer),
     catchUp: (): void => old.clear(),
-    /** All that is at a linked account goes to its bank. */
-    settle(accountId: string): void {
-      const settlement = razorpayId('setl_')
-      for (const one of transfers.values()) {
-        if (one.recipient !== accountId || one.recipient_settlement_id || !isPassed(one)) continue
-        settled.set(accountId, (settled.get(accountId) ?? 0) + one.amount - one.amount_reversed)
-        Object.assign(one, { settlement_status: 'settled', recipient_settlement_id: settlement })
+    settlements,
+    /** All that is at a linked account goes to its bank. What was reversed after an earlier settlement is missing in this one. */
+    settle(accountId: string, status: 'created' | 'processed' | 'failed' = 'processed'): Json {
+      const entity = {
+        id: razorpayId('setl_'),
+        entity: 'settlement',
+        amount: 0,
+        status: 'created',
+        fees: 0,
+        tax: 0,
+        utr: null,
       }
-      emit(
-        'settlement.processed',
-        { settlement: { id: settlement, entity: 'settlement', status: 'processed' } },
-        accountId,
-      )
+      const settlement: Json = { ...entity, created_at: nowSeconds() }
+      const there = [...transfers.values()].filter((one) => one.recipient === accountId && isPassed(one))
+      const net = there.reduce((sum, one) => sum + one.amount - one.amount_reversed, 0)
+      settlement['amount'] = net - (settled.get(accountId) ?? 0)
+      settled.set(accountId, net)
+      for (const one of there)
+        if (!one.recipient_settlement_id)
+          Object.assign(one, { settlement_status: 'settled', recipient_settlement_id: settlement['id'] })
+      settlements.set(settlement['id'], settlement)
+      if (status !== 'created') route.bankSays(accountId, settlement['id'], status)
+      return settlement
+    },
+    /** A settlement that failed can be processed later. */
+    bankSays(accountId: string, settlementId: string, status: 'processed' | 'failed'): void {
+      const settlement = settlements.get(settlementId)!
+      Object.assign(settlement, { status, utr: status === 'processed' ? `UTR${settlementId.slice(-8)}` : null })
+      if (status === 'processed') emit('settlement.processed', { settlement: structuredClone(settlement) }, accountId)
     },
     /** Money from elsewhere comes to a linked account, so that all of its transfers can be reversed again. */
     fill: (accountId: string): void => void settled.delete(accountId),
@@ -343,8 +360,18 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     const [, transferId = '', what = ''] = /^\/v1\/transfers(?:\/(trf_\w+))?(?:\/(reversals))?$/.exec(path) ?? []
     if (path.startsWith('/v1/transfers')) {
       if (method === 'GET' && !transferId) {
-        const all = list(transfers.values(), query)
-        return { ...all, items: all.items.map(shown) }
+        const settlementId = query.get('recipient_settlement_id')
+        const those = [...transfers.values()].filter(
+          (one) => !settlementId || one.recipient_settlement_id === settlementId,
+        )
+        const all = list(those, query, ['recipient_settlement_id', 'expand[]'])
+        const isExpanded = query.get('expand[]') === 'recipient_settlement'
+        const settlementOf = (one: Json) => settlements.get(one.recipient_settlement_id) ?? null
+        const items = all.items.map((one: Json) => ({
+          ...shown(one),
+          ...(isExpanded && { recipient_settlement: structuredClone(settlementOf(one)) }),
+        }))
+        return { ...all, items }
       }
       if (method === 'GET' && !what) return shown(need(transfers.get(transferId)))
       if (method === 'POST' && what) return reverse(transferId, body)

@@ -15,7 +15,7 @@ const PARTS = sql`
 /** The sums of a payout. What belongs to no order is summed by its kind: the account may have thousands of payments from elsewhere. */
 export async function itemSums(
   db: Db,
-  payout: { id: string; amountMinor: number; createdAt: Date },
+  payout: { id: string; by: string; amountMinor: number; createdAt: Date },
 ): Promise<PayoutSums> {
   const { rows } = await sql<Totals & { orderCount: number; others: { what: string; at: string; minor: number }[] }>`
     select count(distinct i.order_id)::int as "orderCount", ${PARTS},
@@ -32,7 +32,7 @@ export async function itemSums(
     from: undefined,
     carriedMinor: 0,
     leftMinor: 0,
-    others: rest === 0 ? named : [...named, { at: payout.createdAt, what: 'Stripe has not told what it is made of', amountMinor: rest }], // oxfmt-ignore
+    others: rest === 0 ? named : [...named, { at: payout.createdAt, what: `${payout.by === 'razorpay-route' ? 'Razorpay' : 'Stripe'} has not told what it is made of`, amountMinor: rest }], // oxfmt-ignore
   }
 }
 
@@ -60,6 +60,9 @@ const WORDS: Record<string, string> = {
   stripe_fee: 'Stripe’s own fees',
   adjustment: 'Adjustments by Stripe',
   payout_failure: 'Payouts that came back',
+  // of Razorpay's settlements
+  transfer: 'Transfers from elsewhere',
+  taken_back: 'Taken back for refunds, and Razorpay’s fees',
 }
 
 const wordsOf = (what: string): string => WORDS[what] ?? `Stripe: ${what.replaceAll('_', ' ')}`

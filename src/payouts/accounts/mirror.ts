@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
+import { familyOf } from '../../processors/connected.ts'
 import type { Processor } from '../../processors/processor.ts'
 import type { AccountPayout, PayoutItem } from '../../processors/seller-accounts.ts'
 
@@ -17,13 +18,26 @@ export async function mirrorPayouts(db: Db, processor: Processor, sellerId: stri
   if (!payoutsSince || !payoutItems) return
   const since = new Date(Date.now() - LOOK_BACK_DAYS * 86_400_000)
   for await (const payout of payoutsSince(since)) {
-    const kept = await keep(db, name, sellerId, payout)
-    if (kept.isItemised || !payout.isItemised) continue
-    const items = await Array.fromAsync(payoutItems(payout.id))
-    const sum = items.reduce((total, { amountMinor, feeMinor }) => total + amountMinor - feeMinor, 0)
-    // the processor has not finished the list: the next reading finds all of it
-    if (sum === payout.amountMinor) await keepItems(db, name, kept.id, items)
+    await keepPayout(db, { name, sellerId, payout, items: () => payoutItems(payout.id) })
   }
+}
+
+/** Stores what the processor says of a payout, and once what it is made of. `name` has the account. */
+export async function keepPayout(
+  db: Db,
+  {
+    name,
+    sellerId,
+    payout,
+    items: read,
+  }: { name: string; sellerId: string; payout: AccountPayout; items: () => AsyncIterable<PayoutItem> },
+): Promise<void> {
+  const kept = await keep(db, name, sellerId, payout)
+  if (kept.isItemised || !payout.isItemised) return
+  const items = await Array.fromAsync(read())
+  const sum = items.reduce((total, { amountMinor, feeMinor }) => total + amountMinor - feeMinor, 0)
+  // the processor has not finished the list: the next reading finds all of it
+  if (sum === payout.amountMinor) await keepItems(db, name, kept, items)
 }
 
 async function keep(
@@ -31,27 +45,42 @@ async function keep(
   processor: string,
   sellerId: string,
   { id, amountMinor, currency, state, createdAt, arrivesAt, failure }: AccountPayout,
-): Promise<{ id: string; isItemised: boolean }> {
+): Promise<Kept> {
   const failed = state === 'failed'
   const why = failed ? (failure ?? 'The bank refused it') : null
-  const { rows } = await sql<{ id: string; isItemised: boolean }>`
+  const { rows } = await sql<Kept>`
     insert into processor_payouts as p (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at,
       paid_at, ended_at, failure)
     values (${newId('po', Date.parse(createdAt))}, ${sellerId}, ${processor}, ${id}, ${currency}, ${amountMinor}, ${state}, ${createdAt},
       case when ${state} = 'paid' then ${arrivesAt}::timestamptz end, case when ${failed} then now() end, ${why})
     on conflict (processor, processor_payout_id) do update set
       -- what was paid and comes back is another case for the seller than what never arrived. It is final: reports can come late
-      state = case when p.state in ('failed', 'reversed') then p.state
+      state = case when excluded.state = 'paid' and ${isTriedAgain} then 'paid'
+        when p.state in ('failed', 'reversed') then p.state
         when excluded.state = 'failed' and p.state = 'paid' then 'reversed'
         when p.state = 'paid' then 'paid' else excluded.state end,
       paid_at = coalesce(p.paid_at, excluded.paid_at),
-      ended_at = coalesce(p.ended_at, excluded.ended_at),
-      failure = coalesce(p.failure, excluded.failure)
-    returning id, itemised_at is not null as "isItemised"`.execute(db)
+      ended_at = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.ended_at, excluded.ended_at) end,
+      failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end
+    returning id, processor_payout_id as "processorPayoutId", itemised_at is not null as "isItemised"`.execute(db)
   return rows[0]!
 }
 
-async function keepItems(db: Db, processor: string, payoutId: string, items: readonly PayoutItem[]): Promise<void> {
+interface Kept {
+  id: string
+  processorPayoutId: string
+  isItemised: boolean
+}
+
+/** Razorpay tries a settlement again that has failed. */
+const isTriedAgain = sql`p.processor like 'razorpay@%'`
+
+async function keepItems(
+  db: Db,
+  processor: string,
+  { id: payoutId, processorPayoutId }: Kept,
+  items: readonly PayoutItem[],
+): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql`
       update processor_payouts set itemised_at = now() where id = ${payoutId} and itemised_at is null returning id`.execute(
@@ -63,13 +92,19 @@ async function keepItems(db: Db, processor: string, payoutId: string, items: rea
       const column = <K extends keyof PayoutItem>(name: K) => chunk.map((item) => item[name] ?? null)
       await sql`
         insert into processor_payout_items (payout_id, id, kind, what, order_id, amount_minor, fee_minor, moved_at)
-        select ${payoutId}, i.id, i.kind, i.what, coalesce(c.order_id, r.order_id, d.order_id), i.amount, i.fee, i.at
+        select ${payoutId}, i.id, i.kind, i.what, coalesce(c.order_id, r.order_id, d.order_id, t.order_id), i.amount, i.fee, i.at
         from unnest(${column('id')}::text[], ${column('kind')}::text[], ${column('what')}::text[], ${column('sourceId')}::text[],
           ${column('amountMinor')}::bigint[], ${column('feeMinor')}::bigint[], ${column('at')}::timestamptz[])
           as i(id, kind, what, source, amount, fee, at)
         left join captures c on c.processor = ${processor} and c.processor_capture_id = i.source
         left join refunds r on r.processor = ${processor} and r.processor_refund_id = i.source
-        left join disputes d on d.processor = ${processor} and d.processor_dispute_id = i.source`.execute(tx)
+        left join disputes d on d.processor = ${processor} and d.processor_dispute_id = i.source
+        left join processor_transfers t on t.processor = ${familyOf(processor)} and t.processor_transfer_id = i.source
+          and exists (select from orders o where o.id = t.order_id and o.connected_account = ${processor})`.execute(tx)
+      await sql`
+        update processor_transfers set settlement = ${processorPayoutId}
+        where processor = ${familyOf(processor)} and processor_transfer_id = any(${column('sourceId')}::text[])
+          and settlement is distinct from ${processorPayoutId}`.execute(tx)
     }
   })
 }

@@ -1,10 +1,11 @@
 import type { Db } from '../../kit/database.ts'
 import type { Server } from '../../kit/http.ts'
-import { EVERY_MINUTE, type Jobs } from '../../kit/jobs.ts'
+import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../../kit/jobs.ts'
 import type { Mailer } from '../../kit/mail.ts'
 import { runAccountMails } from './mails.ts'
 import { readAll, writeRule } from './accounts.ts'
 import { readDueAccounts } from './due.ts'
+import { mirrorSettlements } from './settlements.ts'
 import { payerOf } from './payers.ts'
 import { type AccountRouteParts, accountRoutes } from './routes.ts'
 
@@ -30,4 +31,7 @@ export async function registerAccounts(server: Server, { config, mailer, startDb
   await runAccountMails(jobs, { db: parts.db, mailer, appUrl: parts.appUrl })
   await jobs.on<{ name: string }>('read_account', TRIES, ({ name }) => readAll(parts, name))
   await jobs.every(EVERY_MINUTE, 'read_accounts', () => readDueAccounts(parts))
+  await jobs.every(EVERY_TEN_MINUTES, 'read_settlements', () =>
+    mirrorSettlements(parts.db, parts.processors.get(parts.payer)),
+  )
 }

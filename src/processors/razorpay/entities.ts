@@ -96,9 +96,22 @@ const Transfer = Type.Object({
   processed_at: Anything,
   error: Anything,
   recipient_settlement_id: Anything,
+  /** Only where it was asked for. */
+  recipient_settlement: Anything,
   created_at: Seconds,
 })
 export type Transfer = Type.Static<typeof Transfer>
+
+/** A payout to a bank (https://razorpay.com/docs/api/settlements/entity). It is less than its transfers by what was taken back. */
+const Settlement = Type.Object({
+  id: idOf('setl'),
+  entity: Type.Literal('settlement'),
+  amount: Type.Integer(),
+  /** created, processed or failed. After failed it is tried again. */
+  status: Text,
+  created_at: Seconds,
+})
+export type Settlement = Type.Static<typeof Settlement>
 
 const Reversal = Type.Object({
   id: idOf('rvrsl'),
@@ -161,6 +174,7 @@ export const shapes = {
       Type.Object({ transfers: Type.Optional(nullable(Type.Object({ items: Type.Array(Transfer) }))) }),
     ]),
   ),
+  settlement: Compile(Settlement),
   reversal: Compile(Reversal),
   linkedAccount: Compile(LinkedAccount),
   stakeholder: Compile(Stakeholder),

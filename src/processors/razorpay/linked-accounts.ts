@@ -5,6 +5,7 @@ import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-a
 import type { Visit } from './client.ts'
 import { type LinkedAccount, type RouteProduct, shapes } from './entities.ts'
 import { isRefused, unlessRefused } from './errors.ts'
+import { settlementItems, settlementsSince } from './settlements.ts'
 import { wordsFor } from './requirements.ts'
 
 /** What sellers of files sell, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
@@ -39,6 +40,10 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
         if (isRefused(error)) return { endedWhy: error.message.slice(0, 300) }
         throw error
       }
+    },
+    settlements: {
+      since: (moment) => settlementsSince(visit, moment),
+      items: (payout) => settlementItems(visit, payout),
     },
     told: {
       async tell({ key, account: known, product, details }, note) {

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import type { Db } from '../../kit/database.ts'
+import { connectedName } from '../../processors/connected.ts'
+import type { Processor } from '../../processors/processor.ts'
+import { keepPayout } from './mirror.ts'
+
+/** A settlement that failed is tried again for weeks, and one on hold waits. */
+const LOOK_BACK_DAYS = 45
+
+/**
+ * Repeats the settlements by which the processor pays sellers' banks what was passed on to their accounts below ours. Its list has the
+ * transfers of all accounts, so one reading serves all sellers. It begins with the oldest transfer of which the settlement is not known to
+ * the end.
+ */
+export async function mirrorSettlements(db: Db, processor: Processor | undefined): Promise<void> {
+  const settlements = processor?.accounts?.settlements
+  if (!processor || !settlements) return
+  const { name } = processor
+  const { rows: open } = await sql<{ since: Date | null }>`
+    select min(t.made_at) as since from processor_transfers t join orders o on o.id = t.order_id
+    where t.processor = ${name} and t.state = 'passed' and t.reversed_minor < t.amount_minor
+      and t.made_at > now() - make_interval(days => ${LOOK_BACK_DAYS})
+      and not exists (select from processor_payouts p where p.processor = o.connected_account
+        and p.processor_payout_id = t.settlement and p.state = 'paid' and p.itemised_at is not null)`.execute(db)
+  const since = open[0]?.since
+  if (!since) return
+  const { rows: sellers } = await sql<{ account: string; sellerId: string }>`
+    select account, seller_id as "sellerId" from connected_accounts where processor = ${name} and account is not null`.execute(db) // oxfmt-ignore
+  const sellerOf = new Map(sellers.map(({ account, sellerId }) => [account, sellerId]))
+  for await (const { account, payout } of settlements.since(since)) {
+    const sellerId = sellerOf.get(account)
+    if (!sellerId) continue
+    await keepPayout(db, {
+      name: connectedName(name, account),
+      sellerId,
+      payout,
+      items: () => settlements.items(payout),
+    })
+  }
+}
