@@ -190,7 +190,7 @@ test('refunds that are asked for at once take back what all of them need, once',
 
 test('a linked account without the money any more: the buyer gets no refund from the operator’s pocket', async () => {
   const one = await sold()
-  all.route.settle(one.seller.account)
+  await all.settled(one.seller.account)
   await refund(one)
   await eventually(
     async () => all.bank.requestsTo(new RegExp(`${one.transfer.id}/reversals`)).length,
@@ -346,7 +346,7 @@ test('a lost dispute takes the seller’s part back, and a won one takes nothing
 
 test('a lost dispute that the linked account cannot cover is the seller’s debt, and the operator reads of it', async () => {
   const one = await sold()
-  all.route.settle(one.seller.account)
+  await all.settled(one.seller.account)
   const dispute = all.bank.openDispute(one.order.paymentId)
   await all.shop.until(one.order.orderId, ({ status }) => status === 'disputed')
   all.bank.moveDispute(dispute.id, 'lost')
@@ -441,7 +441,7 @@ test('a notification about a transfer or an account of somebody else changes not
   all.route.accounts.set('acc_Stranger000000', { id: 'acc_Stranger000000', type: 'route', status: 'created' })
   all.route.products.set('acc_prd_Stranger00', { id: 'acc_prd_Stranger00', account_id: 'acc_Stranger000000' })
   all.route.stand('acc_Stranger000000', 'activated')
-  all.route.settle(seller.account)
+  await all.settled(seller.account)
   await all.bank.delivered()
   const ids = new Set(all.bank.notifications.slice(before).map(({ id }) => id))
   assert.deepEqual([...new Set(all.bank.deliveries.filter(({ id }) => ids.has(id)).map(({ status }) => status))], [200])

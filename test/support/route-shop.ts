@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
-import { newLog } from '../../src/kit/log.ts'
-import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
-import { readDueAccounts } from '../../src/payouts/accounts/due.ts'
+import { mirrorSettlements } from '../../src/payouts/accounts/settlements.ts'
 import type { Business } from '../../src/payouts/accounts/business-schema.ts'
-import { openProcessors } from '../../src/processors/open.ts'
+import { OPERATOR, accountShop } from './account-shop.ts'
 import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
-import { newBrowser } from './seller.ts'
+import type { newBrowser } from './seller.ts'
 import { type Ends, eventually } from './shop.ts'
 
-export const OPERATOR = 'olga@operator.test'
+export { OPERATOR }
 export const PRICE = 49_900
 export const BUSINESS: Business = {
   legalName: 'Asha Rao',
@@ -37,21 +35,14 @@ export type RouteShop = Awaited<ReturnType<typeof startRouteShop>>
 export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<string, string> } = {}) {
   const { shop, bank } = await startRazorpayShop(t, { env: { PAYOUTS: 'razorpay-route', OPERATORS: OPERATOR, ...env } })
   const { route } = bank
-  const openAll = () =>
-    openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))
-
+  const shared = accountShop(shop, 'razorpay')
   const own = {
-    shop,
+    ...shared,
     bank,
     route,
 
     /** A seller who has just signed in, with one product in rupees. */
-    async seller(email?: string, priceMinor = PRICE) {
-      const browser = newBrowser(shop)
-      const answer = await browser.signInByCode(email)
-      const seller = answer.body.seller as { id: string; email: string }
-      return { ...seller, browser, productId: await shop.product({ sellerId: seller.id, currency: 'INR', priceMinor }) }
-    },
+    seller: (email?: string, priceMinor = PRICE) => shared.newSeller(email, { currency: 'INR', priceMinor }),
 
     /** A seller whose linked account is activated. */
     async selling(priceMinor = PRICE) {
@@ -63,17 +54,6 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       await own.awaits(seller.id, false)
       return { ...seller, account }
     },
-
-    /** Waits until a seller may sell, or may not. */
-    awaits: (sellerId: string, wanted: boolean) =>
-      eventually(
-        async () => {
-          const { rows } = await sql<{ awaits: boolean }>`
-            select awaits_account as awaits from sellers where id = ${sellerId}`.execute(shop.db)
-          return rows[0]!.awaits
-        },
-        (awaits) => awaits === wanted,
-      ),
 
     /** An order that the buyer has paid. */
     async paid(seller: { productId: string }) {
@@ -129,38 +109,19 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
         (minor) => minor === wanted,
       ),
 
+    /** Does what the job does each ten minutes. */
+    readSettlements: async () => mirrorSettlements(shop.db, (await shared.openAll()).get('razorpay')),
+    /** Razorpay pays the seller's bank what is at the linked account, and the service has read of it. */
+    async settled(account: string) {
+      route.settle(account)
+      await own.readSettlements()
+    },
+
     /** What is at a linked account at Razorpay. */
     atRazorpay: (account: string): number =>
       [...route.transfers.values()]
         .filter((one) => one.recipient === account && /processed|reversed/.test(one.status))
         .reduce((sum, one) => sum + one.amount - one.amount_reversed, 0),
-
-    /** Differences between the books, the orders and what Razorpay lists. */
-    async differences() {
-      const day = 86_400_000
-      const { differences, notAsked } = await reconcileBooks({
-        database: { connectionString: shop.databaseUrl },
-        processors: await openAll(),
-        from: new Date(Date.now() - day),
-        to: new Date(Date.now() + day),
-        graceMs: 0,
-      })
-      return [...differences, ...notAsked]
-    },
-
-    /** Does what the job does each minute, for accounts that are due now. */
-    async readDue() {
-      await sql`update connected_accounts set due_at = now()`.execute(shop.db)
-      await readDueAccounts({
-        db: shop.db,
-        jobs: shop.jobs,
-        processors: await openAll(),
-        payer: 'razorpay',
-        log: newLog('silent'),
-        appUrl: 'https://shop.test',
-      })
-    },
-    openAll,
   }
   return own
 }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { sql } from 'kysely'
+import { newLog } from '../../src/kit/log.ts'
+import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { readDueAccounts } from '../../src/payouts/accounts/due.ts'
+import type { Payer } from '../../src/payouts/accounts/payers.ts'
+import { openProcessors } from '../../src/processors/open.ts'
+import type { NewProduct } from '../../src/products/products.ts'
+import { newBrowser } from './seller.ts'
+import { type TestShop, eventually } from './shop.ts'
+
+export const OPERATOR = 'olga@operator.test'
+
+/** What a shop has whose sellers have accounts of their own at a processor, whichever it is. */
+export function accountShop(shop: TestShop, payer: Payer) {
+  const openAll = () =>
+    openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))
+  return {
+    shop,
+    openAll,
+
+    /** A seller who has just signed in, with one product. */
+    async newSeller(email?: string, product: Partial<NewProduct> = {}) {
+      const browser = newBrowser(shop)
+      const answer = await browser.signInByCode(email)
+      const seller = answer.body.seller as { id: string; email: string }
+      return { ...seller, browser, productId: await shop.product({ sellerId: seller.id, ...product }) }
+    },
+
+    /** Waits until a seller may sell, or may not. */
+    awaits: (sellerId: string, wanted: boolean) =>
+      eventually(
+        async () => {
+          const { rows } = await sql<{ awaits: boolean }>`
+            select awaits_account as awaits from sellers where id = ${sellerId}`.execute(shop.db)
+          return rows[0]!.awaits
+        },
+        (awaits) => awaits === wanted,
+      ),
+
+    /** Differences between the books, the orders and what the processor lists, for every account. */
+    async differences() {
+      const day = 86_400_000
+      const { differences, notAsked } = await reconcileBooks({
+        database: { connectionString: shop.databaseUrl },
+        processors: await openAll(),
+        from: new Date(Date.now() - day),
+        to: new Date(Date.now() + day),
+        graceMs: 0,
+      })
+      return [...differences, ...notAsked]
+    },
+
+    /** Does what the job does each minute, for accounts that are due now. */
+    async readDue() {
+      await sql`update connected_accounts set due_at = now()`.execute(shop.db)
+      await readDueAccounts({
+        db: shop.db,
+        jobs: shop.jobs,
+        processors: await openAll(),
+        payer,
+        log: newLog('silent'),
+        appUrl: 'https://shop.test',
+      })
+    },
+  }
+}
