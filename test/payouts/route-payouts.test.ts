@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { mirrorSettlements } from '../../src/payouts/accounts/settlements.ts'
 import { PRICE, type RouteShop, startRouteShop } from '../support/route-shop.ts'
 import { assertProblem } from '../support/shop.ts'
 
@@ -20,8 +19,7 @@ type Seller = Awaited<ReturnType<RouteShop['selling']>>
 
 /** Does what the job does each ten minutes, here twice. */
 async function mirror(): Promise<void> {
-  const razorpay = (await all.openAll()).get('razorpay')
-  await Promise.all([mirrorSettlements(all.shop.db, razorpay), mirrorSettlements(all.shop.db, razorpay)])
+  await Promise.all([all.readSettlements(), all.readSettlements()])
 }
 const listed = async ({ browser }: Seller): Promise<any[]> => {
   const { status, body } = await browser.call('GET', '/api/payouts')
@@ -81,7 +79,7 @@ test('a settlement shows its orders and what was taken back, to its seller alone
   assert.deepEqual(parts(await opened(seller, next)), {
     sales: NET,
     left: 0,
-    others: [['Taken back for refunds, and Razorpay’s fees', -9_800]],
+    others: [['Refunds, and Razorpay’s fees', -9_800]],
     orders: [[third.orderId, NET]],
   })
   const csv = await seller.browser.call('GET', `/api/payouts/${next.payoutId}?format=csv`)

@@ -62,7 +62,7 @@ const WORDS: Record<string, string> = {
   payout_failure: 'Payouts that came back',
   // of Razorpay's settlements
   transfer: 'Transfers from elsewhere',
-  taken_back: 'Taken back for refunds, and Razorpay’s fees',
+  taken_back: 'Refunds, and Razorpay’s fees',
 }
 
 const wordsOf = (what: string): string => WORDS[what] ?? `Stripe: ${what.replaceAll('_', ' ')}`

@@ -17,6 +17,8 @@ export const SELLS: Readonly<Record<string, { category: string; subcategory: str
 }
 /** Razorpay answers a second account with the mailbox of a first one by naming that one, with or without its prefix. */
 const SAME_MAILBOX = /already exists for account\s*-\s*(?:acc_)?([A-Za-z0-9]{1,40})/i
+/** What stands before Razorpay's status. */
+const REQUEST = /^.*?: answered with /s
 /** What Razorpay answers before its own words. */
 const ANSWERED = /^.*?: answered with \d{3} /s
 
@@ -37,7 +39,7 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
           throw new ProcessorUnavailable('Razorpay told of another product')
         return reportOf(found, config || undefined)
       } catch (error) {
-        if (isRefused(error)) return { endedWhy: error.message.slice(0, 300) }
+        if (isRefused(error)) return { endedWhy: error.message.replace(REQUEST, '').slice(0, 300) }
         throw error
       }
     },

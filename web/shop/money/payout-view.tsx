@@ -28,6 +28,7 @@ export default function PayoutView({ id }: ViewProps): VNode {
 
 function Details({ payout }: { payout: PayoutDetail }) {
   const { payoutId, status, amount, currency, reference } = payout
+  const isOwn = payout.by !== 'manual'
   const [label, tone] = PAYOUT_STATES[status]
   const isBack = status === 'failed' || status === 'reversed'
   return (
@@ -52,15 +53,15 @@ function Details({ payout }: { payout: PayoutDetail }) {
           <h2 id="where">Where it goes</h2>
           <dl class="lines">
             <Line name="To" value={payout.destination} />
-            <Line name="Approved" value={moment(payout.createdAt)} />
-            {payout.sentAt && <Line name="Sent" value={moment(payout.sentAt)} />}
-            {payout.paidAt && <Line name="Confirmed" value={moment(payout.paidAt)} />}
+            <Line name={isOwn ? 'Made' : 'Approved'} value={moment(payout.createdAt)} />
+            {!isOwn && payout.sentAt && <Line name="Sent" value={moment(payout.sentAt)} />}
+            {payout.paidAt && <Line name={isOwn ? 'Paid' : 'Confirmed'} value={moment(payout.paidAt)} />}
             {payout.endedAt && (
               <Line name={status === 'failed' ? 'Failed' : 'Came back'} value={moment(payout.endedAt)} />
             )}
           </dl>
           <p class="small soft">
-            Reference on your bank statement: <code>{reference}</code>
+            {isOwn ? 'Number at the processor' : 'Reference on your bank statement'}: <code>{reference}</code>
           </p>
           <div class="row">
             <a

@@ -20,7 +20,7 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
   return {
     approved: isOwn ? 'The processor sends it next.' : 'Approved. The operator sends it to the bank next.',
     sent: `Sent to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
-    paid: `Paid${paidAt ? `: the bank confirmed it on ${day(paidAt)}` : ''}.`,
+    paid: `Paid${paidAt ? (isOwn ? ` on ${day(paidAt)}` : `: the bank confirmed it on ${day(paidAt)}`) : ''}.`,
     failed: `The bank refused it${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
     reversed: `It came back${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
   }[status]

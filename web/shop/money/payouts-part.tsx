@@ -42,7 +42,7 @@ function Row({ payout: { payoutId, status, amount, currency, destination, create
       </a>
       <span class={`tag ${tone}`}>{label}</span>
       <p class="small soft">
-        <time dateTime={createdAt}>{day(createdAt)}</time> · to {destination}
+        <time dateTime={createdAt}>{day(createdAt)}</time> · to {destination.replace(/^Your /, 'your ')}
       </p>
     </li>
   )
