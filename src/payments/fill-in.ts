@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Paper, issueInvoices } from '../invoices/issue.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
-import { missingTaxTransfers, post } from '../ledger/transfers.ts'
+import { post } from '../ledger/post.ts'
+import { missingTaxTransfers } from '../ledger/transfers.ts'
 
 /** So many orders are locked at once, and so many numbers of sellers taken. */
 const AT_ONCE = 50

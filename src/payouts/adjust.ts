@@ -5,7 +5,8 @@ import { CURRENCIES } from '../kit/currencies.ts'
 import { Refusal } from '../kit/errors.ts'
 import { newId } from '../kit/ids.ts'
 import { adjustmentTransfer } from '../ledger/payout-transfers.ts'
-import { post, sellerAccount } from '../ledger/transfers.ts'
+import { post } from '../ledger/post.ts'
+import { sellerAccount } from '../ledger/transfers.ts'
 
 export interface NewAdjustment {
   sellerId: string

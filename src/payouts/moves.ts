@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { payoutBackTransfer } from '../ledger/payout-transfers.ts'
-import { post } from '../ledger/transfers.ts'
+import { post } from '../ledger/post.ts'
 import { tellSellers } from './mails.ts'
 
 export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const

@@ -5,17 +5,16 @@ import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
 import { CURRENCIES } from '../../src/kit/currencies.ts'
 import { feeOf, share } from '../../src/kit/money.ts'
+import { balance, post } from '../../src/ledger/post.ts'
 import {
   DISPUTED,
   FEES,
   SUSPENSE,
   type Transfer,
-  balance,
   disputeHeld,
   disputeLost,
   disputeWon,
   heldTransfers,
-  post,
   processorAccount,
   refundTransfers,
   returnedTransfers,

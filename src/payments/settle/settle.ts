@@ -3,7 +3,8 @@ import { type Change, type Db, type Tx, changeTogether, inTransaction, isDatabas
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { issueInvoices } from '../../invoices/issue.ts'
-import { type Transfer, postings } from '../../ledger/transfers.ts'
+import { postings } from '../../ledger/post.ts'
+import { type Transfer } from '../../ledger/transfers.ts'
 import {
   inTimelines,
   lookWhileDisputed,
