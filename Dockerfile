@@ -28,6 +28,8 @@ COPY --from=build /image /
 COPY --from=build --chown=10001:10001 --chmod=0700 /var/empty-data /data
 # with these limits the C library gives freed memory back: about 20 MB, which else stay after each large buffer (docs/operation.md)
 ENV PATH=/usr/local/bin:/usr/bin:/bin DATA_DIR=/data MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
+# the image is read-only, and no other account is in it
+ENV NODE_COMPILE_CACHE=/tmp/node-compile-cache
 # every command of ours runs what was built: its packages are in there, and not in the image
 ENV NODE_OPTIONS=--import=/till/scripts/use-built.mjs
 WORKDIR /till

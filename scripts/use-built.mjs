@@ -17,7 +17,8 @@ if (process.platform === 'linux' && process.env.npm_lifecycle_event === 'start' 
 const root = path.resolve(import.meta.dirname, '..')
 const folder = folderOfPrograms(root)
 if (process.argv[1] && fs.existsSync(folder)) {
-  module.enableCompileCache()
+  // Node's default is a folder in /tmp that any account of the machine can make first, and it would run the code that it finds there
+  module.enableCompileCache(path.join(root, 'node_modules', '.cache', 'compiled'))
   // only the program's own file is replaced: the command line stays as it is
   const hooks = module.registerHooks({
     resolve(specifier, context, next) {

@@ -6,8 +6,9 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbeddedPostgres } from './kit/embedded.ts'
 
-// without the cache, half of the time to start goes into compiling the same code again
-module.enableCompileCache()
+// Without the cache, half of the time to start goes into compiling the same code again. It lies beside the packages, because any account
+// of the machine could put code for us into Node's default folder in /tmp.
+module.enableCompileCache(path.resolve(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'))
 const { readConfig } = await import('./config.ts')
 const { CannotStart } = await import('./kit/cannot-start.ts')
 const { startEmbedded } = await import('./kit/embedded.ts')

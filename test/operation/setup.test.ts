@@ -47,7 +47,7 @@ test('what was built from other sources, or only in part, never runs', async (t)
   write('src/kit/more.ts', '')
   write('src/kit/more.test.ts', '')
   const start = (script: string, ...args: string[]) => {
-    const { stdout, stderr } = spawnSync(process.execPath, ['--import=./scripts/use-built.mjs', script, ...args], { cwd: copy, env: {}, encoding: 'utf8' }) // oxfmt-ignore
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import=./scripts/use-built.mjs', script, ...args], { cwd: copy, env: { TMPDIR: path.join(copy, 'tmp') }, encoding: 'utf8' }) // oxfmt-ignore
     return (stdout + stderr).trim()
   }
   write('programs/.making/main.mjs', `console.log('half')`)
@@ -69,6 +69,9 @@ test('what was built from other sources, or only in part, never runs', async (t)
     else write(file, before)
     assert.equal(start('src/main.ts'), 'built', file)
   }
+  fs.mkdirSync(path.join(copy, 'tmp'))
+  start('src/main.ts')
+  assert.deepEqual(fs.readdirSync(path.join(copy, 'tmp')), [], 'no code is kept where another account could write it')
   write('scripts/other.ts', `console.log('other')`)
   assert.equal(start('scripts/other.ts'), 'other', 'what is not built runs as it is')
 })
