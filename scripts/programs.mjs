@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { build } from 'vite'
-import { folderOfPrograms } from './sources.mjs'
+import { filesBelow, folderOfPrograms } from './sources.mjs'
 
 // The set-up runs this. It bundles the service and its commands with their packages: to load 1,800 files takes more than half of a start,
 // and 15 MB for as long as the service runs. use-built.mjs runs the bundles.
@@ -51,11 +51,21 @@ async function buildPrograms() {
       },
     },
   })
-  // it has its name only when it is whole
+  // a `git pull` meanwhile
+  if (folderOfPrograms(root) !== folder) throw new Error('the sources changed while the programs were built')
+  // it has its name only when it is whole, also after a power cut
+  for (const file of filesBelow(making)) flush(file)
   fs.renameSync(making, folder)
   const made = fs.readdirSync(all).map((name) => path.join(all, name))
   const byAge = made.map((one) => ({ one, at: fs.statSync(one).mtimeMs })).sort((a, b) => b.at - a.at)
   for (const { one } of byAge.slice(KEPT)) fs.rmSync(one, { recursive: true, force: true })
+}
+
+/** @param {string} file */
+function flush(file) {
+  const open = fs.openSync(file, 'r+')
+  fs.fsyncSync(open)
+  fs.closeSync(open)
 }
 
 /** A built module lies elsewhere than its source, so it names the places of its source, and the whole installation can be moved. */
