@@ -25,8 +25,8 @@ export function changeTo({ commit, from }: Release, work: string): Way {
   output('git', 'reset', '--quiet', '--keep', commit)
   for (const name of MADE) {
     const prepared = path.join(next, name)
-    // the packages are the same ones
-    if (fs.lstatSync(prepared).isSymbolicLink()) continue
+    // the packages are the same ones, or the release is one from before the programs were built
+    if (fs.lstatSync(prepared, { throwIfNoEntry: false })?.isSymbolicLink() ?? name === 'programs') continue
     // an earlier release did not build all of them
     if (fs.existsSync(name)) fs.renameSync(name, path.join(before, name))
     fs.renameSync(prepared, name)
