@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { isForSale } from '../products/off-sale.ts'
 import { checkTaxId, isEu } from '../tax-ids/check.ts'
 import { type TypedTaxId, cleanTaxId } from '../tax-ids/typed.ts'
 import type { AskRegister, RegisterAnswer } from '../tax-ids/vies.ts'
@@ -40,12 +41,14 @@ export const buyerTaxIdChecker =
       throw new Refusal('country_required', 'A tax id belongs to a country. Please say which one you are in.')
     const { rows } = await sql<Profile>`
       select ${vatArea(sql`${country}::text`)} as "buyerCountry", f.seller_id as "sellerId", ${vatArea(sql`f.country`)} as "sellerCountry",
-        f.tax_ids as "taxIds", f.is_exempt as "isExempt"
-      from (select) one left join products p on p.id = ${productId} left join tax_profiles f on f.seller_id = p.seller_id`.execute(
+        f.tax_ids as "taxIds", f.is_exempt as "isExempt",
+        coalesce(f.tax_ids, '{}') || array(select one->>'id' from invoice_profiles i, jsonb_array_elements(i.tax_ids) one where i.seller_id = p.seller_id) as "ownIds"
+      from (select) one left join products p on p.id = ${productId} and ${isForSale} left join tax_profiles f on f.seller_id = p.seller_id`.execute(
       db,
     )
     const profile = rows[0]!
     const typed = cleanTaxId({ country: profile.buyerCountry, id: taxId })
+    refuseOwnId(profile, typed)
     const sellerTaxId = vatNumberOf(profile)
     const unchecked = {
       ...typed,
@@ -65,6 +68,15 @@ interface Profile {
   sellerCountry: string
   taxIds: string[]
   isExempt: boolean
+  /** All ids of the seller, which stand on the invoices for everybody to read. */
+  ownIds: string[]
+}
+
+/** A seller can be registered in several countries. With such a number anybody else would buy without tax. */
+function refuseOwnId({ ownIds }: Profile, { country, id }: TypedTaxId): void {
+  const numbers = ownIds.map((one) => checkTaxId(country, one))
+  if (numbers.some((one) => one.ok && one.normalized === id))
+    throw new Refusal('tax_id_invalid', 'This is the seller’s own tax id. Use that of your business.')
 }
 
 /** As `taxOnSale` decides it. */

@@ -129,6 +129,21 @@ test('an id changes nothing in the seller’s country, outside the EU, for an ex
   assert.deepEqual(vies.asked, [])
 })
 
+test('the seller’s own number in another country takes no tax off, and VIES is not asked for a product that is not for sale', async (t) => {
+  const { vies, shop } = await start(t)
+  const seller = await taxSeller(shop, { ...SELLER, taxIds: ['DE136695976', 'FR40303265045'] })
+  const productId = await seller.product(10_000)
+  assertProblem(await seller.order(productId, FR), 422, 'tax_id_invalid')
+  assertProblem(await shop.call('GET', `/api/products/${productId}/public?country=FR&taxId=40303265045`), 422, 'tax_id_invalid') // oxfmt-ignore
+  await seller.save(SELLER)
+  const invoiced = { ...PROFILE, taxIds: [{ country: 'FR', id: 'FR40303265045' }] }
+  assert.equal((await seller.browser.call('PUT', '/api/invoice-profile', invoiced)).status, 200)
+  assertProblem(await seller.order(productId, FR), 422, 'tax_id_invalid')
+  await sql`update sellers set suspended_at = now() where id = ${seller.sellerId}`.execute(shop.db)
+  assertProblem(await seller.order(productId, { country: 'FR', taxId: 'FR23334175221' }), 409, 'shop_not_open')
+  assert.deepEqual(vies.asked, [])
+})
+
 test('without VIES no tax comes off, and without a tax profile the id is not kept', async () => {
   const seller = await taxSeller(shared(), SELLER)
   const productId = await seller.product(10_000)
