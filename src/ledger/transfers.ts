@@ -157,10 +157,15 @@ function taxTransfer(
   return { kind, cause, orderId, currency, debit, credit, amountMinor }
 }
 
-/** Notes tax that an earlier release left out. `backMinor`: what is missing of the tax that went back; below zero, it went back too much. */
-export function missingTaxTransfers(order: TaxedOrder & { taxMinor: number; backMinor: number }): Transfer[] {
-  const { taxMinor, backMinor } = order
-  const filled = { ...order, cause: `${order.cause}:filled:${backMinor}` }
+/**
+ * Notes tax that an earlier release left out. `backMinor`: what is missing of the tax that went back; below zero, it went back too much.
+ * `entries`: how many entries the order has so far, so that the same amount can be missing again later. The caller has locked the order.
+ */
+export function missingTaxTransfers(
+  order: TaxedOrder & { taxMinor: number; backMinor: number; entries: number },
+): Transfer[] {
+  const { taxMinor, backMinor, entries } = order
+  const filled = { ...order, cause: `${order.cause}:filled:${entries}` }
   return positive([
     taxTransfer('tax', order, taxMinor),
     taxTransfer('tax_refund', filled, backMinor),

@@ -12,6 +12,7 @@ const DAYS = 100
 /**
  * Books the tax and issues the documents that a release before them has left out, while it ran beside this one. What is there already
  * stays, so it can run again at any time. Each batch is one transaction, which locks its orders as `settle` does and reads them after that.
+ * It looks through the orders of months, so the statements of `db` may take as long as they need.
  */
 export async function fillIn(db: Db): Promise<void> {
   await inBatches(db, MISSING_TAX, bookTax)
@@ -29,9 +30,12 @@ async function inBatches(
     after = await inTransaction(db, async (tx) => {
       const { rows } = await sql<{ id: string }>`
         select o.id from orders o cross join lateral (${BOOKED}) b
-        where o.id > ${from} and ${IS_RECENT} and ${missing} order by o.id limit ${AT_ONCE} for update of o`.execute(tx)
-      if (rows.length > 0) await fill(tx, rows.map(({ id }) => id)) // oxfmt-ignore
-      return rows.at(-1)?.id
+        where o.id > ${from} and ${IS_RECENT} and ${missing} order by o.id limit ${AT_ONCE}`.execute(tx)
+      const orderIds = rows.map(({ id }) => id)
+      // not while the statement above looks through the other orders: no payment waits for that
+      await sql`select from orders where id = any(${orderIds}) order by id for update`.execute(tx)
+      if (orderIds.length > 0) await fill(tx, orderIds)
+      return orderIds.at(-1)
     })
   }
 }
@@ -40,7 +44,7 @@ const IS_RECENT = sql`o.paid_at > now() - make_interval(days => ${DAYS}) and o.a
 
 /** What the books have of an order `o`. Money that was suspended was no sale. */
 const BOOKED = sql`
-  select max(t.cause) filter (where t.kind = 'sale') as cause,
+  select max(t.cause) filter (where t.kind = 'sale') as cause, count(*)::int as entries,
     coalesce(sum(t.amount_minor) filter (where t.kind = 'tax'), 0) as tax,
     coalesce(sum(case t.kind when 'tax_refund' then t.amount_minor when 'tax_again' then -t.amount_minor end), 0) as tax_back,
     least(o.amount_minor, greatest(0, coalesce(sum(case
@@ -63,8 +67,9 @@ async function bookTax(tx: Tx, orderIds: string[]): Promise<void> {
     cause: string
     taxMinor: number
     backMinor: number
+    entries: number
   }>`
-    select o.id as "orderId", o.seller_id as "sellerId", o.currency, b.cause, (o.tax_minor - b.tax)::bigint as "taxMinor",
+    select o.id as "orderId", o.seller_id as "sellerId", o.currency, b.cause, b.entries, (o.tax_minor - b.tax)::bigint as "taxMinor",
       (${TAX_BACK_DUE} - b.tax_back)::bigint as "backMinor"
     from orders o cross join lateral (${BOOKED}) b where o.id = any(${orderIds}) and ${MISSING_TAX}`.execute(tx)
   await post(tx, rows.flatMap(missingTaxTransfers))

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Db, inTransaction } from '../kit/database.ts'
+import { type Db, inTransaction, patiently } from '../kit/database.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
@@ -91,7 +91,7 @@ export async function registerPayments(
   await jobs.every(EVERY_MINUTE, 'sync_due', async () => void (await payments.syncDue()), 'reconcile')
   await registerSyncLater(jobs, { processors, settle, log })
   await jobs.every(EVERY_MINUTE, 'backfill', payments.backfill, 'catch_up')
-  await jobs.every(FILL_IN_AT, 'fill_in', () => fillIn(db))
+  await jobs.every(FILL_IN_AT, 'fill_in', () => patiently(database, fillIn))
   await registerReconciliation(jobs, { db, database, processors, log })
   await jobs.every(EVERY_TEN_MINUTES, 'repair_parts', () => repairParts(db))
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_events', async () => {

@@ -59,6 +59,25 @@ test('tax that a release before left out of a sale and of a refund is booked onc
   assert.deepEqual((await tax(half)).sort(), [['tax', 303], ['tax_refund', 101]]) // oxfmt-ignore
 })
 
+test('two refunds of the same amount that a release before books on two days both get their tax', async (t) => {
+  const { shop, sold, refund, differences, tax } = await start(t)
+  const orderId = await sold()
+  for (let day = 0; day < 2; day++) {
+    await refund(orderId, 633)
+    await shop.until(orderId, ({ refundedAmount }) => refundedAmount === 633 * (day + 1))
+    await inTransaction(shop.db, async (tx) => {
+      await sql`alter table transfers disable trigger transfers_append_only`.execute(tx)
+      await sql`delete from transfers where order_id = ${orderId} and kind = 'tax_refund' and cause not like '%:filled:%'`.execute(
+        tx,
+      )
+      await sql`alter table transfers enable trigger transfers_append_only`.execute(tx)
+    })
+    await fillIn(shop.db)
+    assert.deepEqual(await differences(), [], `day ${day}`)
+  }
+  assert.deepEqual(await tax(orderId), [['tax', 303], ['tax_refund', 101], ['tax_refund', 101]]) // oxfmt-ignore
+})
+
 test('invoices and credit notes that a release before left out are issued once; orders from before the switch get none', async (t) => {
   const { shop, seller, sold, refund, invoices } = await start(t)
   await invoices(false)
