@@ -61,7 +61,7 @@ async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
         select r.amount_minor as minor from refunds r
         where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id and r.state = 'succeeded'
         union all
-        select d.lost_minor from disputes d
+        select coalesce(d.lost_minor, d.amount_minor) from disputes d
         where d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost') as gone)
     order by 1`.execute(db)
   return rows

@@ -68,7 +68,7 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
   if (!('endedWhy' in report)) return store(parts, name, report, begunAt)
   await inTransaction(parts.db, async (tx) => {
     const { rows } = await sql<Changed>`
-      update connected_accounts c set ended_at = now(), ended_why = ${report.endedWhy}, state = 'restricted', due_at = now() + interval '1 hour'
+      update connected_accounts c set ended_at = now(), ended_why = ${report.endedWhy || null}, state = 'restricted', due_at = now() + interval '1 hour'
       from (select id, state from connected_accounts
         where processor = ${familyOf(name)} and account = ${account} and ended_at is null for update) as before
       where c.id = before.id returning c.id, before.state as "before"`.execute(tx)
