@@ -19,20 +19,26 @@ export type AskRegister = (
 
 const PATIENCE_MS = 8_000
 const MOST_BYTES = 64 * 1024
+/** VIES shuts out an address that asks much at once, and strangers can make a service ask from many networks. */
+const MOST_AT_ONCE = 10
 
 /**
  * Asks VIES by its REST interface (`POST check-vat-number`), whose address is `url`. Member states are often away, and VIES then answers
- * 200 with an error, or `valid: false` beside an error: only a plain yes is `valid`, and only a plain no is `invalid`.
+ * 200 with an error, or `valid: false` beside an error: only a plain yes is `valid`, and only a plain no is `invalid`. Of very
+ * many questions at once the rest is `unavailable` without asking.
  */
 export function registerAsker(url: string | undefined, fetchIt: typeof fetch = fetch): AskRegister {
+  let asking = 0
   return async ({ country, taxId }, seller) => {
     const asked = forVies(country, taxId)
     if (!url || !asked) return { state: 'unchecked' }
+    if (asking >= MOST_AT_ONCE) return { state: 'unavailable' }
     const from = seller && forVies(seller.country, seller.taxId)
     const body = {
       ...asked,
       ...(from && { requesterMemberStateCode: from.countryCode, requesterNumber: from.vatNumber }),
     }
+    asking++
     try {
       const response = await fetchIt(`${url.replace(/\/$/, '')}/check-vat-number`, {
         method: 'POST',
@@ -46,6 +52,8 @@ export function registerAsker(url: string | undefined, fetchIt: typeof fetch = f
       return answerOf(JSON.parse(text), asked)
     } catch {
       return { state: 'unavailable' }
+    } finally {
+      asking--
     }
   }
 }

@@ -50,3 +50,20 @@ test('a number of a country that VIES does not know, a wrong number, or no addre
   assert.deepEqual(await registerAsker(undefined)(GERMAN), { state: 'unchecked' })
   assert.deepEqual(vies.asked, [])
 })
+
+test('of very many questions at once VIES gets ten, and the others are not answered with a yes', async () => {
+  const answers: (() => void)[] = []
+  const body = JSON.stringify({ valid: true, countryCode: 'DE', vatNumber: '136695976' })
+  const ask = registerAsker('http://vies.test', () => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    answers.push(() => resolve(new Response(body)))
+    return promise
+  })
+  const asked = Array.from({ length: 12 }, () => ask(GERMAN))
+  for (const answer of answers) answer()
+  const states = (await Promise.all(asked)).map(({ state }) => state)
+  assert.deepEqual(states, [...Array.from({ length: 10 }, () => 'valid'), 'unavailable', 'unavailable'])
+  const next = ask(GERMAN)
+  answers.at(-1)!()
+  assert.equal((await next).state, 'valid')
+})
