@@ -41,6 +41,8 @@ export function cleanOwnTaxId(home: string, id: string): string {
   if (own.ok) return own.normalized
   const text = id.trim()
   if (/^\d/.test(text) && isEu(home)) return text
+  // of the one-stop-shop for sellers outside the EU, which has no check digit that is published
+  if (/^EU\d{9}$/i.test(text)) return text.toUpperCase()
   const prefix = text.slice(0, 2).toUpperCase()
   const country = LETTERS[prefix] ?? (isEu(prefix) ? prefix : home)
   return cleanTaxId({ country, id }).id

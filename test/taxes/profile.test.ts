@@ -40,6 +40,7 @@ test('a seller’s own VAT number is checked by its digits, by the country that 
     ['DE', 'FR40303265045', 'FR40303265045'],
     ['GR', '094259216', 'EL094259216'],
     ['DE', '22/815/08154', '22/815/08154'],
+    ['GB', 'EU826012345', 'EU826012345'],
   ] as const)
     // oxfmt-ignore
     assert.deepEqual((await save(country, id)).body.profile?.taxIds, [kept])
