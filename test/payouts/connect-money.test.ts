@@ -134,6 +134,19 @@ test('a part of a fee whose account gives no access for a while goes back when i
   await all.feeBack(order, 19)
 })
 
+test('a refund that fails before its part of the fee is back returns none', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  all.server.fail('503 html', { times: 99, match: ({ path }) => path.startsWith('/v1/application_fees') })
+  const { id } = seller.bank.refundInDashboard(intentOf(order))
+  await refundedMinor(order, 1900)
+  seller.bank.failRefund(id)
+  await refundedMinor(order, 0)
+  all.server.works()
+  await eventually(async () => (await hurryFees(order), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
+  await all.feeBack(order, 0)
+})
+
 test('a refund that fails after its part of the fee is back leaves that part for the next refund', async () => {
   const seller = await all.selling()
   const order = await all.paid(seller)

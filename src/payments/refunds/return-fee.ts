@@ -26,6 +26,8 @@ export async function registerFeeReturns(
 ): Promise<void> {
   await jobs.on<{ orderId: string }>('return_fee', TRIES, async ({ orderId }) => {
     for (const { cause, processor: name, ...fee } of await feesBack(db, orderId)) {
+      // the refund has failed meanwhile, so all of the fee is ours again
+      if (fee.totalMinor <= 0) continue
       const processor = processors.get(name)
       if (!processor?.returnFee) throw new Error(`the processor ${name} is not configured any more`)
       try {
