@@ -966,6 +966,8 @@ export interface PublicProduct {
     prices: 'inclusive' | 'exclusive'
     /** Of the query, else of the proxy’s header. */
     buyerCountry?: string
+    /** A business in `buyerCountry` owes the tax itself, if VIES knows its VAT number: see `taxId`. */
+    takesTaxId?: boolean
     /** As the proxy says. With another `country`, an order needs `countryConfirmed`. */
     seenCountry?: string
     /** Percent, such as 19 or 8.875. */

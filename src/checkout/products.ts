@@ -12,7 +12,7 @@ import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { type Brand, brandView } from '../sellers/brand.ts'
 import { type PriceRow, furtherPrices } from '../products/prices.ts'
-import type { BuyerTaxId } from '../taxes/buyer-tax-ids.ts'
+import { type BuyerTaxId, type TaxPair, canOweTax } from '../taxes/buyer-tax-ids.ts'
 import { type SaleTax, taxOf, taxOnSale } from '../taxes/sale-tax.ts'
 import { notOffered, offeredPrices, priceView } from './product-prices.ts'
 import type { ProductView } from './product-schema.ts'
@@ -23,6 +23,8 @@ export interface ProductViews {
   baseUrl: string
   /** At which account an order would be paid, and what the bank would print. */
   rule: AccountRule
+  /** Whether VIES is asked about tax ids. */
+  asksVies: boolean
 }
 
 /** Who looks. */
@@ -126,7 +128,7 @@ async function readProducts(
       imageId: string | null
       imageUrl: string | null
       suggestedAmount: number | null
-      saleTax: SaleTax | null
+      saleTax: (SaleTax & TaxPair) | null
     }
   >`
     select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller, s.support_email as "supportEmail", s.brand,
@@ -137,7 +139,8 @@ async function readProducts(
           select from product_prices pp where pp.product_id = p.id and ${appliesIn(sql`pp.currency`)}))) as "takesCode",
       ${furtherPrices} as further,
       case when x.is_inclusive is not null then json_build_object('isInclusive', x.is_inclusive, 'treatment', x.treatment,
-        'country', x.country, 'rate', x.rate) end as "saleTax"
+        'country', x.country, 'rate', x.rate, 'buyerCountry', x.buyer_area, 'sellerCountry', x.seller_area, 'isExempt', x.is_exempt,
+        'taxIds', x.tax_ids) end as "saleTax"
     from products p join sellers s on s.id = p.seller_id
     left join lateral (${taxOnSale({ seller: sql`s.id`, buyer: sql`${buyerCountry}::text`, isBusiness: sql`${buyerTaxId?.verdict === 'valid'}::boolean` })}) x on s.charges_tax
     where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
@@ -147,7 +150,7 @@ async function readProducts(
 
 /** `withoutVouchers`: of a payment that leaves them out. */
 function viewOf(
-  { processors, baseUrl }: ProductViews,
+  { processors, baseUrl, asksVies }: ProductViews,
   row: ProductRow,
   { withoutVouchers, ...buyer }: BuyerView & { withoutVouchers: boolean },
 ): ProductView {
@@ -164,7 +167,7 @@ function viewOf(
     ...(suggestedAmount !== null && { suggestedAmount }),
     ...(takesCode && { takesCode }),
     ...(brand.asksConsent && !free && { consents: askedIn(buyer.locale) }),
-    ...(saleTax && !free && { tax: priceTax(saleTax, amount, buyer) }),
+    ...(saleTax && !free && { tax: priceTax(saleTax, amount, buyer, asksVies) }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
     rails,
@@ -174,15 +177,18 @@ function viewOf(
 
 /** The tax of a price, as far as the buyer's country and its rate are known. */
 function priceTax(
-  { isInclusive, treatment, country: taxCountry, rate }: SaleTax,
+  saleTax: SaleTax & TaxPair,
   amountMinor: number,
   { country, seen, buyerTaxId }: BuyerView,
+  asksVies: boolean,
 ): NonNullable<ProductView['tax']> {
+  const { isInclusive, treatment, country: taxCountry, rate } = saleTax
   const buyerCountry = taxCountryOf({ country, seen })
   return {
     prices: isInclusive ? 'inclusive' : 'exclusive',
     ...(buyerCountry !== undefined && { buyerCountry }),
     ...(buyerTaxId && { buyerTaxId: buyerTaxIdView(buyerTaxId) }),
+    ...(asksVies && canOweTax(saleTax) && { takesTaxId: true }),
     ...(seen?.from === 'proxy' && { seenCountry: seen.country }),
     ...(treatment !== null &&
       taxCountry !== null &&

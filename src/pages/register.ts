@@ -32,6 +32,7 @@ interface PagesParts {
     statementPrefix: string
     payouts: { by: string }
     countryHeader: string | undefined
+    viesUrl: string | undefined
     trustProxy: TrustedProxy
   }
   demo: readonly { id: string }[]
@@ -51,7 +52,7 @@ export async function registerPages(
   docsRoutes(server)
   await guideRoutes(server, { root: ROOT, baseUrl, appUrl })
   const rule = { statementPrefix, accountsAt: payerOf(config.payouts.by) }
-  const views = { db, processors, baseUrl, rule }
+  const views = { db, processors, baseUrl, rule, asksVies: config.viesUrl !== undefined }
   const countryOf = countryFinder(config.countryHeader, config.trustProxy)
   const demoIds = demo.map(({ id }) => id)
   await pageRoutes(server, {

@@ -57,14 +57,15 @@ export const buyerTaxIdChecker =
       sellerTaxId,
       checkedAt: new Date().toISOString(),
     }
-    if (!sellerTaxId || !changesTax(profile)) return unchecked
+    if (!sellerTaxId || !canOweTax(profile)) return unchecked
     const valid = await askOnce(db, ask, { ...profile, sellerTaxId }, typed)
     return valid ? { ...unchecked, ...valid, verdict: 'valid' } : unchecked
   }
 
-interface Profile {
-  buyerCountry: string
-  sellerId: string
+/** A seller and a buyer, by their VAT areas. */
+export interface TaxPair {
+  /** Null: not known. */
+  buyerCountry: string | null
   sellerCountry: string
   taxIds: string[]
   isExempt: boolean
@@ -79,12 +80,20 @@ function refuseOwnId({ ownIds }: Profile, { country, id }: TypedTaxId): void {
     throw new Refusal('tax_id_invalid', 'This is the seller’s own tax id. Use that of your business.')
 }
 
-/** As `taxOnSale` decides it. */
-const changesTax = ({ buyerCountry, sellerCountry, isExempt }: Profile): boolean =>
-  !isExempt && buyerCountry !== sellerCountry && isEu(buyerCountry) && isEu(sellerCountry)
+interface Profile extends TaxPair {
+  buyerCountry: string
+  sellerId: string
+}
+
+/** Whether a business there owes the tax itself, if VIES knows its number. As `taxOnSale` decides it. */
+export function canOweTax(pair: TaxPair): boolean {
+  const { buyerCountry, sellerCountry, isExempt } = pair
+  if (isExempt || buyerCountry === null || buyerCountry === sellerCountry) return false
+  return isEu(buyerCountry) && isEu(sellerCountry) && vatNumberOf(pair) !== null
+}
 
 /** Without a VAT number of the seller there is no invoice with reverse charge (Directive 2006/112/EC, Article 226). */
-function vatNumberOf({ sellerCountry, taxIds }: Profile): string | null {
+function vatNumberOf({ sellerCountry, taxIds }: TaxPair): string | null {
   if (!isEu(sellerCountry ?? '')) return null
   const numbers = taxIds.map((id) => checkTaxId(sellerCountry, id))
   return numbers.find((one) => one.ok)?.normalized ?? null

@@ -46,7 +46,7 @@ export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`case ${country} when 'MC' then 'FR' when 'IM' then 'GB' else ${country} end`
 
 /**
- * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate` if the seller has a tax profile, else none.
+ * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate`, and of what decided them, if the seller has a tax profile, else none.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
  * - Where the rate is missing, `rate` is null: nobody may guess it.
  * - `isBusiness`: VIES knows the buyer as a business of that country. In another EU country than the seller's it owes the tax itself.
@@ -58,7 +58,7 @@ export const taxOnSale = ({
   buyer,
   isBusiness = sql`false`,
 }: Record<'seller' | 'buyer', RawBuilder<unknown>> & { isBusiness?: RawBuilder<unknown> }) => sql`
-  select f.is_inclusive, t.treatment, c.country,
+  select f.is_inclusive, f.is_exempt, f.tax_ids, h.country as seller_area, b.country as buyer_area, t.treatment, c.country,
     case when t.treatment in ('outside', 'exempt', 'reverse_charge') then 0 else r.rate end as rate
   from tax_profiles f
   cross join lateral (select ${vatArea(buyer)} as country) b

@@ -88,6 +88,11 @@ export const PriceTax = Type.Object(
   {
     prices: fields.prices,
     buyerCountry: Type.Optional(Type.String({ description: 'Of the query, else of the proxy’s header.' })),
+    takesTaxId: Type.Optional(
+      Type.Boolean({
+        description: 'A business in `buyerCountry` owes the tax itself, if VIES knows its VAT number: see `taxId`.',
+      }),
+    ),
     seenCountry: Type.Optional(
       Type.String({
         description: 'As the proxy says. With another `country`, an order needs `countryConfirmed`.',

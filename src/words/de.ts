@@ -116,6 +116,17 @@ export const de: Catalogue = {
     includesTax: 'inkl. {rate} {tax} ({country})',
     plusTax: 'zzgl. Steuer, je nach Ihrem Land',
     countryDoubt: 'Ihre Verbindung kommt anscheinend aus: {seen}. Wenn {country} stimmt, drücken Sie noch einmal.',
+    forBusiness: 'Kaufen Sie für ein Unternehmen?',
+    vatId: 'USt-IdNr.',
+    vatIdHint: 'Das EU-Register (MIAS/VIES) prüft sie.',
+    vatIdValid: 'Reverse Charge: Der Preis enthält keine MwSt. Ihr Unternehmen führt sie selbst ab.',
+    vatIdWrong: 'Das kann keine USt-IdNr. dieses Landes sein: {country}. Bitte prüfen Sie jedes Zeichen.',
+    vatIdUnknown: 'Das EU-Register (MIAS/VIES) kennt diese USt-IdNr. nicht. Bitte prüfen Sie sie.',
+    vatIdUnchecked:
+      'Das EU-Register (MIAS/VIES) antwortet gerade nicht. Die USt-IdNr. ließ sich deshalb nicht prüfen. Bitte versuchen Sie es in einigen Minuten noch einmal.',
+    vatIdLater:
+      'Sie können auch jetzt mit MwSt. zahlen. Wenn der Verkäufer eine Rechnung ausstellt, können Sie die USt-IdNr. dort später auf der Seite der Bestellung ergänzen.',
+    vatIdRemove: 'USt-IdNr. entfernen und mit MwSt. zahlen',
     howToPay: 'Wie möchten Sie bezahlen?',
     orElse: 'Oder anders bezahlen',
     method: 'Zahlungsart',

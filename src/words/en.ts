@@ -117,6 +117,17 @@ export const en = {
     includesTax: 'includes {rate} {tax} ({country})',
     plusTax: 'plus tax, depending on your country',
     countryDoubt: 'You seem to be in {seen}. If {country} is right, press again.',
+    forBusiness: 'Buying for a business?',
+    vatId: 'VAT number',
+    vatIdHint: 'The EU’s register of VAT numbers (VIES) checks it.',
+    vatIdValid: 'Reverse charge: the price has no VAT. Your business accounts for the VAT itself.',
+    vatIdWrong: 'This cannot be a VAT number of {country}. Please check each character.',
+    vatIdUnknown: 'The EU’s register (VIES) does not know this number. Please check it.',
+    vatIdUnchecked:
+      'The EU’s register (VIES) does not answer right now, so the number could not be checked. Please try again in a few minutes.',
+    vatIdLater:
+      'You can also pay with VAT now. If the seller issues an invoice, you can add the number to it later on the order’s page.',
+    vatIdRemove: 'Remove the number and pay with VAT',
     howToPay: 'How would you like to pay?',
     orElse: 'Or pay another way',
     method: 'Payment method',

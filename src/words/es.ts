@@ -112,6 +112,17 @@ export const es: Catalogue = {
     includesTax: 'incluye {rate} de {tax} ({country})',
     plusTax: 'más impuestos, según tu país',
     countryDoubt: 'Tu conexión parece venir de {seen}. Si {country} es correcto, pulsa de nuevo.',
+    forBusiness: '¿Compras para una empresa?',
+    vatId: 'NIF-IVA',
+    vatIdHint: 'El registro de la UE (VIES) lo comprueba.',
+    vatIdValid: 'Inversión del sujeto pasivo: el precio no lleva IVA. Tu empresa lo declara.',
+    vatIdWrong: 'No puede ser un NIF-IVA de este país: {country}. Comprueba cada carácter.',
+    vatIdUnknown: 'El registro de la UE (VIES) no conoce este NIF-IVA. Compruébalo.',
+    vatIdUnchecked:
+      'El registro de la UE (VIES) no responde en este momento y no se ha podido comprobar el NIF-IVA. Vuelve a intentarlo en unos minutos.',
+    vatIdLater:
+      'También puedes pagar ahora con IVA. Si el vendedor emite factura, podrás añadir el NIF-IVA más tarde en la página del pedido.',
+    vatIdRemove: 'Quitar el NIF-IVA y pagar con IVA',
     howToPay: '¿Cómo quieres pagar?',
     orElse: 'O paga de otra forma',
     method: 'Método de pago',

@@ -114,6 +114,17 @@ export const fr: Catalogue = {
     includesTax: 'dont {rate} de {tax} ({country})',
     plusTax: 'hors taxes',
     countryDoubt: 'Connexion depuis : {seen}. {country} est exact ? Appuyez encore.',
+    forBusiness: 'Vous achetez pour une entreprise ?',
+    vatId: 'N° de TVA intracommunautaire',
+    vatIdHint: 'Le registre européen (VIES) le vérifie.',
+    vatIdValid: 'Autoliquidation : le prix est hors TVA. Votre entreprise déclare elle-même la TVA.',
+    vatIdWrong: 'Ce numéro de TVA ne peut pas être de ce pays : {country}. Veuillez vérifier chaque caractère.',
+    vatIdUnknown: 'Le registre européen (VIES) ne connaît pas ce numéro. Veuillez le vérifier.',
+    vatIdUnchecked:
+      'Le registre européen (VIES) ne répond pas pour le moment : le numéro n’a pas pu être vérifié. Veuillez réessayer dans quelques minutes.',
+    vatIdLater:
+      'Vous pouvez aussi payer maintenant avec la TVA. Si le vendeur émet une facture, vous pourrez y ajouter le numéro plus tard, sur la page de la commande.',
+    vatIdRemove: 'Retirer le numéro et payer avec la TVA',
     howToPay: 'Comment souhaitez-vous payer ?',
     orElse: 'Ou payer autrement',
     method: 'Moyen de paiement',

@@ -113,6 +113,17 @@ export const id: Catalogue = {
     includesTax: 'termasuk {tax} {rate} ({country})',
     plusTax: 'belum termasuk pajak, tergantung negara Anda',
     countryDoubt: 'Koneksi Anda tampaknya berasal dari {seen}. Jika {country} benar, tekan sekali lagi.',
+    forBusiness: 'Membeli untuk perusahaan?',
+    vatId: 'Nomor PPN (VAT) Uni Eropa',
+    vatIdHint: 'Register Uni Eropa (VIES) memeriksanya.',
+    vatIdValid: 'Reverse charge: harga ini tanpa PPN. Perusahaan Anda melaporkan PPN-nya sendiri.',
+    vatIdWrong: 'Ini tidak mungkin nomor PPN negara ini: {country}. Periksa setiap karakter.',
+    vatIdUnknown: 'Register Uni Eropa (VIES) tidak mengenal nomor ini. Silakan periksa.',
+    vatIdUnchecked:
+      'Register Uni Eropa (VIES) sedang tidak menjawab, sehingga nomor ini belum dapat diperiksa. Silakan coba lagi beberapa menit lagi.',
+    vatIdLater:
+      'Anda juga dapat membayar sekarang dengan PPN. Jika penjual menerbitkan faktur, Anda dapat menambahkan nomor ini nanti di halaman pesanan.',
+    vatIdRemove: 'Hapus nomor dan bayar dengan PPN',
     howToPay: 'Bagaimana Anda ingin membayar?',
     orElse: 'Atau bayar dengan cara lain',
     method: 'Metode pembayaran',

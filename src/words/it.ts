@@ -113,6 +113,17 @@ export const it: Catalogue = {
     includesTax: 'include {rate} di {tax} ({country})',
     plusTax: 'più imposte, in base al tuo Paese',
     countryDoubt: 'Connessione da: {seen}. Se {country} è corretto, premi di nuovo.',
+    forBusiness: 'Acquisti per un’impresa?',
+    vatId: 'Partita IVA',
+    vatIdHint: 'Il registro dell’UE (VIES) la verifica.',
+    vatIdValid: 'Inversione contabile: il prezzo è senza IVA. L’IVA è assolta dalla tua impresa.',
+    vatIdWrong: 'Non può essere una partita IVA di questo Paese: {country}. Controlla ogni carattere.',
+    vatIdUnknown: 'Il registro dell’UE (VIES) non conosce questa partita IVA. Controllala.',
+    vatIdUnchecked:
+      'Il registro dell’UE (VIES) al momento non risponde, quindi la partita IVA non è stata verificata. Riprova tra qualche minuto.',
+    vatIdLater:
+      'Puoi anche pagare subito con l’IVA. Se il venditore emette una fattura, potrai aggiungere la partita IVA più tardi nella pagina dell’ordine.',
+    vatIdRemove: 'Togli la partita IVA e paga con l’IVA',
     howToPay: 'Come vuoi pagare?',
     orElse: 'Oppure paga in un altro modo',
     method: 'Metodo di pagamento',

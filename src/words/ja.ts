@@ -113,6 +113,17 @@ export const ja: Catalogue = {
     includesTax: '{tax} {rate} 込み({country})',
     plusTax: '税別(国によって異なります)',
     countryDoubt: '接続元は{seen}のようです。{country}で正しければ、もう一度押してください。',
+    forBusiness: '事業者としてのご購入ですか?',
+    vatId: 'VAT番号',
+    vatIdHint: 'EUの登録簿(VIES)で照会します。',
+    vatIdValid: 'リバースチャージ:価格にVATは含まれません。VATは貴社が申告します。',
+    vatIdWrong: '{country}のVAT番号として正しくありません。一文字ずつご確認ください。',
+    vatIdUnknown: 'この番号はEUの登録簿(VIES)にありません。番号をご確認ください。',
+    vatIdUnchecked:
+      'EUの登録簿(VIES)が現在応答しないため、番号を確認できませんでした。数分後にもう一度お試しください。',
+    vatIdLater:
+      'VAT込みで今お支払いいただくこともできます。販売者が請求書を発行する場合は、後から注文のページで番号を追加できます。',
+    vatIdRemove: '番号を削除してVAT込みで支払う',
     howToPay: '支払い方法を選んでください',
     orElse: 'または別の方法で支払う',
     method: '支払い方法',

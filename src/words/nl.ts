@@ -112,6 +112,17 @@ export const nl: Catalogue = {
     includesTax: 'inclusief {rate} {tax} ({country})',
     plusTax: 'exclusief belasting, afhankelijk van je land',
     countryDoubt: 'Je verbinding lijkt uit {seen} te komen. Klopt {country}, druk dan nog een keer.',
+    forBusiness: 'Koop je voor een bedrijf?',
+    vatId: 'Btw-nummer',
+    vatIdHint: 'Het EU-register (VIES) controleert het.',
+    vatIdValid: 'Btw verlegd: de prijs is zonder btw. Je bedrijf geeft de btw zelf aan.',
+    vatIdWrong: 'Dit kan geen btw-nummer van dit land zijn: {country}. Controleer elk teken.',
+    vatIdUnknown: 'Het EU-register (VIES) kent dit btw-nummer niet. Controleer het.',
+    vatIdUnchecked:
+      'Het EU-register (VIES) antwoordt nu niet, dus het btw-nummer kon niet worden gecontroleerd. Probeer het over een paar minuten opnieuw.',
+    vatIdLater:
+      'Je kunt ook nu met btw betalen. Als de verkoper een factuur maakt, kun je het nummer daar later op de pagina van de bestelling aan toevoegen.',
+    vatIdRemove: 'Btw-nummer verwijderen en met btw betalen',
     howToPay: 'Hoe wil je betalen?',
     orElse: 'Of betaal op een andere manier',
     method: 'Betaalmethode',

@@ -113,6 +113,17 @@ export const pl: Catalogue = {
     plusTax: 'plus podatek, zależnie od kraju',
     countryDoubt:
       'Twoje połączenie zdaje się pochodzić z kraju: {seen}. Jeśli {country} to właściwy kraj, naciśnij ponownie.',
+    forBusiness: 'Kupujesz na firmę?',
+    vatId: 'Numer VAT UE',
+    vatIdHint: 'Sprawdza go rejestr UE (VIES).',
+    vatIdValid: 'Odwrotne obciążenie: cena nie zawiera VAT. VAT rozlicza Twoja firma.',
+    vatIdWrong: 'To nie może być numer VAT tego kraju: {country}. Sprawdź każdy znak.',
+    vatIdUnknown: 'Rejestr UE (VIES) nie zna tego numeru. Sprawdź go.',
+    vatIdUnchecked:
+      'Rejestr UE (VIES) teraz nie odpowiada, więc numeru nie udało się sprawdzić. Spróbuj ponownie za kilka minut.',
+    vatIdLater:
+      'Możesz też zapłacić teraz z VAT. Jeśli sprzedawca wystawia fakturę, numer możesz dodać do niej później na stronie zamówienia.',
+    vatIdRemove: 'Usuń numer i zapłać z VAT',
     howToPay: 'Jak chcesz zapłacić?',
     orElse: 'Lub zapłać w inny sposób',
     method: 'Metoda płatności',

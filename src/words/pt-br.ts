@@ -112,6 +112,17 @@ export const ptBR: Catalogue = {
     includesTax: 'inclui {rate} de {tax} ({country})',
     plusTax: 'mais impostos, conforme seu país',
     countryDoubt: 'Sua conexão parece vir de: {seen}. Se {country} estiver correto, pressione novamente.',
+    forBusiness: 'Está comprando para uma empresa?',
+    vatId: 'Número de IVA',
+    vatIdHint: 'O registro da UE (VIES) verifica o número.',
+    vatIdValid: 'Autoliquidação: o preço não tem IVA. Sua empresa declara o IVA.',
+    vatIdWrong: 'Este não pode ser um número de IVA deste país: {country}. Confira cada caractere.',
+    vatIdUnknown: 'O registro da UE (VIES) não conhece este número. Confira-o.',
+    vatIdUnchecked:
+      'O registro da UE (VIES) não responde no momento, por isso não foi possível verificar o número. Tente de novo em alguns minutos.',
+    vatIdLater:
+      'Você também pode pagar agora com IVA. Se o vendedor emitir uma fatura, você poderá incluir o número nela mais tarde, na página do pedido.',
+    vatIdRemove: 'Remover o número e pagar com IVA',
     howToPay: 'Como você quer pagar?',
     orElse: 'Ou pague de outra forma',
     method: 'Forma de pagamento',

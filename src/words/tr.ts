@@ -113,6 +113,17 @@ export const tr: Catalogue = {
     includesTax: '{rate} {tax} dahil ({country})',
     plusTax: 'ülkenize göre vergi eklenir',
     countryDoubt: 'Bağlantınız şuradan geliyor gibi görünüyor: {seen}. {country} doğruysa tekrar basın.',
+    forBusiness: 'Bir işletme için mi satın alıyorsunuz?',
+    vatId: 'AB KDV numarası',
+    vatIdHint: 'AB sicili (VIES) numarayı denetler.',
+    vatIdValid: 'Ters yükümlülük (reverse charge): fiyatta KDV yoktur. KDV’yi işletmeniz beyan eder.',
+    vatIdWrong: 'Bu, şu ülkenin KDV numarası olamaz: {country}. Lütfen her karakteri kontrol edin.',
+    vatIdUnknown: 'AB sicili (VIES) bu numarayı tanımıyor. Lütfen numarayı kontrol edin.',
+    vatIdUnchecked:
+      'AB sicili (VIES) şu anda yanıt vermiyor, bu yüzden numara denetlenemedi. Lütfen birkaç dakika sonra yeniden deneyin.',
+    vatIdLater:
+      'Şimdi KDV’li olarak da ödeyebilirsiniz. Satıcı fatura düzenliyorsa numarayı daha sonra sipariş sayfasında faturaya ekleyebilirsiniz.',
+    vatIdRemove: 'Numarayı kaldır ve KDV’li öde',
     howToPay: 'Nasıl ödemek istersiniz?',
     orElse: 'Veya başka bir yolla ödeyin',
     method: 'Ödeme yöntemi',

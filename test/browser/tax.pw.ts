@@ -1,52 +1,12 @@
-import { spawnSync } from 'node:child_process'
-import path from 'node:path'
-import type { Page } from '@playwright/test'
 import { de } from '../../src/words/de.ts'
 import { fillCard, newEmail, payButton, payWith } from './buyer.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
+import { loadRates, newProduct, picture, saveProfile } from './tax-seller.ts'
 
 // A seller says how tax is charged, buyers see it before they pay, and the seller reads the report. The operator has loaded the rates.
 
-const ROOT = path.resolve(import.meta.dirname, '../..')
-const PICTURES = process.env.TAX_PICTURES
-
-test.beforeAll(() => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['scripts/operator.ts', 'tax-rates', 'load', 'deploy/tax-rates.csv'],
-    { cwd: ROOT, env: { PATH: process.env.PATH, DATA_DIR: process.env.SERVICE_DATA_DIR }, encoding: 'utf8' },
-  )
-  expect(stderr).toBe('')
-  expect(status).toBe(0)
-})
-
-async function newProduct(page: Page): Promise<string> {
-  const origin = new URL(page.url()).origin
-  const call = async (method: string, path: string, data: unknown, type = 'application/json') => {
-    const response = await page.request.fetch(`/api/products${path}`, { method, data, headers: { origin, 'content-type': type } }) // oxfmt-ignore
-    expect(response.ok(), await response.text()).toBe(true)
-    return (await response.json()) as { id: string }
-  }
-  const { id } = await call('POST', '', { name: 'Letters from the sea', amount: 1000, currency: 'EUR' })
-  await call('POST', `/${id}/files?name=letters.pdf`, Buffer.from('letters'), 'application/octet-stream')
-  await call('PATCH', `/${id}`, { status: 'active' })
-  return id
-}
-
-async function saveProfile(page: Page, prices: string): Promise<void> {
-  await page.goto('/account/#tax')
-  await page.getByLabel('Where you are established').selectOption('DE')
-  await page.getByLabel('Your tax ids').fill('DE136695976')
-  await page.getByLabel('Your prices').selectOption(prices)
-  await page.getByLabel(/one-stop-shop/).check()
-  await page.getByRole('button', { name: 'Save the tax profile' }).click()
-  await expect(page.getByText('Saved. It counts for new orders.')).toBeVisible()
-}
-
-const picture = async (page: Page, name: string) => {
-  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
-}
+test.beforeAll(() => loadRates(process.env.SERVICE_DATA_DIR))
 
 for (const [name, size] of Object.entries(SIZES))
   test(`a buyer sees the total with the tax of the chosen country before paying, and the seller reads it: ${name}`, async ({ page, browser }) => {
@@ -68,6 +28,8 @@ for (const [name, size] of Object.entries(SIZES))
     await picture(buyer, `pay-de-${name}`)
     await buyer.getByLabel(de.pay.yourCountry).selectOption('FR')
     await expect(buyer.locator('.summary')).toContainText('12,00')
+    // the register is not asked here, so a number would change nothing
+    await expect(buyer.getByText(de.pay.forBusiness)).toHaveCount(0)
     await expectFits(buyer, 'pay')
     await expectAccessible(buyer, 'pay')
     await buyer.getByLabel(de.ui.email).fill(newEmail())

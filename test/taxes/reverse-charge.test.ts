@@ -70,6 +70,8 @@ test('only "valid" of VIES takes the tax off: an unknown number is refused, and 
   assertProblem(await seller.order(productId, FR), 422, 'tax_id_not_registered')
   assertProblem(await shop.call('GET', view), 422, 'tax_id_not_registered')
   // without the id there is tax, whatever VIES says
+  assert.equal((await shop.call('GET', `/api/products/${productId}/public?country=FR`)).body.tax.takesTaxId, true)
+  assert.equal((await shop.call('GET', `/api/products/${productId}/public`)).body.tax.takesTaxId, undefined)
   assert.deepEqual((await seller.order(productId, { country: 'FR' })).body.tax.amount, 2000)
   const before = vies.asked.length
   for (const taxId of ['FR40303265046', 'DE136695976', 'FR', '💶', "'; drop table orders"])
@@ -124,6 +126,8 @@ test('an id changes nothing in the seller’s country, outside the EU, for an ex
     await seller.save(profile)
     const { body } = await seller.order(productId, buyer)
     const said = JSON.stringify([profile, buyer, body])
+    const view = await shop.call('GET', `/api/products/${productId}/public?country=${(buyer as typeof FR).country}`)
+    assert.deepEqual([view.status, view.body.tax.takesTaxId], [200, undefined], said)
     assert.deepEqual([body.tax?.treatment, body.tax?.buyerTaxId.verdict], [treatment, 'unchecked'], said)
   }
   assert.deepEqual(vies.asked, [])
@@ -150,6 +154,8 @@ test('without VIES no tax comes off, and without a tax profile the id is not kep
   const { body } = await seller.order(productId, FR)
   assert.deepEqual([body.tax.treatment, body.tax.amount, body.tax.buyerTaxId.verdict], ['oss', 2000, 'unchecked'])
   const other = await taxSeller(shared())
+  const view = await shared().call('GET', `/api/products/${productId}/public?country=FR`)
+  assert.deepEqual([view.body.tax.rate, view.body.tax.takesTaxId], [20, undefined])
   const plain = await other.order(await other.product(10_000), FR)
   assert.deepEqual([plain.status, plain.body.tax], [201, undefined])
   assert.deepEqual(await kept(shared(), plain.body.orderId), [])

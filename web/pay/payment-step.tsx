@@ -62,7 +62,9 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       )}
       {!isLinked && consents.part}
       {repriced && <PriceChanged price={money(total.amountMinor, total.currency)} />}
-      {trouble && !contact.isRefused ? <NotMade trouble={trouble} isMade={kept?.orderId !== undefined} /> : null}
+      {trouble && !contact.isRefused && !tax.isRefused ? (
+        <NotMade trouble={trouble} isMade={kept?.orderId !== undefined} />
+      ) : null}
       {(total.isFree || !form.failed) && (
         <PayBar
           total={total}

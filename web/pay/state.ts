@@ -12,7 +12,7 @@ export interface State {
   offer?: Offer | undefined
   /** Of the price that the buyer has switched to. Absent: that of the order, or the first. */
   currency?: string
-  /** The tax of the country that the buyer has chosen. Absent: that of the product as it came. */
+  /** The tax of the country that the buyer has chosen, and of the VAT number. Absent: that of the product as it came. */
   tax?: ProductView['tax']
   /** `in_form`: the buyer is paying in a processor's form, which must keep its place. */
   busy?: 'creating' | 'confirming' | 'in_form' | undefined

@@ -1,9 +1,10 @@
 import { useRef } from 'preact/hooks'
 import { share } from '../../src/kit/money.ts'
-import type { OrderStatus, ProductView } from '../ui/api.ts'
+import { ApiError, type OrderStatus, type ProductView } from '../ui/api.ts'
 import { percent } from '../ui/format.ts'
 import { say, wordsOf } from '../ui/language.ts'
 import { useLater } from './later.ts'
+import type { State } from './state.ts'
 import type { TaxPartProps } from './tax-part.tsx'
 
 const words = wordsOf('pay')
@@ -39,7 +40,7 @@ export function TaxLine({ tax, before }: TaxLineProps) {
 const load = () => import('./tax-part.tsx')
 
 /** The buyer's country, where the seller's tax depends on it. The page loads its field only then. */
-export function useTax(product: ProductView, onTax: (tax: PriceTax) => void, kept: string | undefined) {
+export function useTax(product: ProductView, { kept, trouble }: State, asked: Pick<TaxPartProps, 'onTax' | 'onType'>) {
   const isAsked = product.tax && product.tax.treatment !== 'exempt'
   const { loaded: { TaxPart } = {}, failed } = useLater(load, !!isAsked)
   const readerRef: TaxPartProps['readerRef'] = useRef(undefined)
@@ -47,6 +48,8 @@ export function useTax(product: ProductView, onTax: (tax: PriceTax) => void, kep
     failed,
     /** Where the buyer is, for the order. Undefined: that is not said yet. */
     read: () => (isAsked ? readerRef.current?.() : {}),
-    part: TaxPart && <TaxPart product={product} kept={kept} onTax={onTax} readerRef={readerRef} />,
+    /** Its VAT number is why the order was not made, and the field says so. */
+    isRefused: TaxPart && trouble instanceof ApiError && trouble.code.startsWith('tax_id'),
+    part: TaxPart && <TaxPart {...{ product, kept: kept?.wish, refused: trouble, readerRef, ...asked }} />,
   }
 }

@@ -28,7 +28,8 @@ export function totalOf(
 ): Total {
   const priced = chosen ?? product.tax
   const isSame =
-    (!offer || isSameOffer(offer.wish, kept?.wish)) && (!chosen || chosen.buyerCountry === kept?.wish?.country)
+    (!offer || isSameOffer(offer.wish, kept?.wish)) &&
+    (!chosen || (chosen.buyerCountry === kept?.wish?.country && chosen.buyerTaxId?.id === kept?.wish?.taxId))
   const isOrders = order && (isSettled(order.status) || isSame)
   const offMinor = isOrders ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
   const listMinor = isOrders ? withoutTax(order, priced) + offMinor : (offer?.listMinor ?? product.amount)

@@ -21,7 +21,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const press = usePress(checkout.letGo)
   const contact = useContact(state, press.takeBack)
   const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [])
-  const tax = useTax(product, checkout.showTax, kept?.wish?.country)
+  const tax = useTax(product, state, { onTax: checkout.showTax, onType: press.takeBack })
   const form = useForm()
   const offer = useOfferPart(product)
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)

@@ -20,6 +20,8 @@ export interface Wish {
   consents?: Pick<NonNullable<ProductView['consents']>[number], 'textId' | 'locale'>[]
   country?: string
   countryConfirmed?: boolean
+  /** The VAT number of a business. */
+  taxId?: string
   clientReferenceId?: string
   successUrl?: string
   cancelUrl?: string
@@ -63,7 +65,9 @@ const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
 
-export const getProduct = (id: string, asked?: { discountCode?: string; currency?: string; country?: string }) =>
+type ProductAsked = { discountCode?: string; currency?: string; country?: string; taxId?: string }
+
+export const getProduct = (id: string, asked?: ProductAsked) =>
   call<ProductView>(`/api/products/${path(id)}/public?${new URLSearchParams(asked)}`)
 
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>

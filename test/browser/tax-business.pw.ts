@@ -1,0 +1,184 @@
+import path from 'node:path'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { de } from '../../src/words/de.ts'
+import { startVies } from '../stand-ins/vies.ts'
+import { fillCard, newEmail, payButton } from './buyer.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
+import { type Service, startService } from './service.ts'
+import { loadRates, newProduct, picture, saveProfile } from './tax-seller.ts'
+
+// A business in another EU country than the seller gives its VAT number on the payment page.
+
+// One service and one register for all of these, because each start makes a database.
+test.describe.configure({ mode: 'serial', timeout: 240_000 })
+let service: Service
+let database: pg.Client
+let vies: Awaited<ReturnType<typeof startVies>>
+let productId: string
+const ends: (() => unknown)[] = []
+
+test.beforeAll(async ({ browser }) => {
+  vies = await startVies({ after: (end) => void ends.push(end) })
+  service = await startService({ VIES_URL: vies.url })
+  ends.push(service.stop)
+  database = new pg.Client({ connectionString: findEmbedded(path.join(service.dataDir, 'postgres')) })
+  await database.connect()
+  ends.push(() => database.end())
+  loadRates(service.dataDir)
+  const context = await browser.newContext({ baseURL: service.url })
+  const page = await context.newPage()
+  const email = newSellerEmail()
+  await page.goto('/sign-in/')
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email, 1, service.url))
+  await expect(page).toHaveURL(/\/(shop|account)\//)
+  productId = await newProduct(page)
+  await saveProfile(page, 'exclusive')
+  await context.close()
+})
+test.afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+test.beforeEach(({ watch }) => {
+  watch.allow(service.url)
+  vies.state.weather = 'valid'
+})
+
+/** A buyer in France on the payment page, and the orders that the page asks for. */
+async function newBuyer(page: Page) {
+  const orders: { taxId?: string; key: string | undefined }[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'POST' || !request.url().endsWith('/api/checkout')) return
+    const { taxId } = request.postDataJSON() as { taxId?: string }
+    orders.push({ ...(taxId && { taxId }), key: request.headers()['idempotency-key'] })
+  })
+  await page.goto(`${service.url}/pay/?product=${productId}`)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByLabel('Your country').selectOption('FR')
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+  return { orders, vatId: page.getByLabel('VAT number', { exact: true }) }
+}
+const open = (page: Page) => page.getByText('Buying for a business?').click()
+
+for (const [name, size] of Object.entries(SIZES))
+  test(`pays no tax with a number that VIES knows, and the order says reverse charge: ${name}`, async ({ browser, watch: _ }) => {
+    const context = await browser.newContext({ ...size, locale: 'de-DE', baseURL: service.url })
+    const page = await context.newPage()
+    await page.goto(`/pay/?product=${productId}`)
+    await page.getByLabel(de.ui.email).fill(newEmail())
+    const fold = page.getByText(de.pay.forBusiness)
+    await page.getByLabel(de.pay.yourCountry).selectOption('DE')
+    await expect(page.locator('.summary')).toContainText('11,90')
+    await expect(fold, 'in the seller’s country').toHaveCount(0)
+    await page.getByLabel(de.pay.yourCountry).selectOption('FR')
+    await expect(page.locator('.summary')).toContainText('12,00')
+    await fold.focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    const vatId = page.getByLabel(de.pay.vatId, { exact: true })
+    await expect(vatId).toBeFocused()
+    await page.keyboard.type('fr 40 303 265 045')
+    await page.keyboard.press('Tab')
+    await expect(vatId).toHaveAccessibleDescription(`${de.pay.vatIdValid} ${de.pay.vatIdHint}`)
+    await expect(page.locator('.summary')).toContainText('10,00')
+    await expect(page.locator('.summary')).not.toContainText('MwSt.')
+    await expectFits(page, 'pay')
+    await expectAccessible(page, 'pay')
+    await picture(page, `business-${name}`)
+    await fillCard(page, '4242424242424242')
+    await expect(page.locator('.pay-bar button')).toContainText('10,00')
+    await page.locator('.pay-bar button').click()
+    await expect(page.getByRole('link', { name: new RegExp(`^${de.ui.download} `) })).toBeVisible({ timeout: 20_000 })
+    await page.goto((await page.locator('a[href*="/order/?order="]').first().getAttribute('href'))!)
+    await expect(page.locator('.slip')).toContainText('FR40303265045')
+    await expect(page.locator('.slip')).toContainText(de.invoice.reverseCharge)
+    await picture(page, `business-order-${name}`)
+    await context.close()
+  }) // oxfmt-ignore
+
+test('reads at the field what is wrong with the number, and loses nothing', async ({ page }) => {
+  const { orders, vatId } = await newBuyer(page)
+  await open(page)
+  await vatId.fill('FR40303265046')
+  await fillCard(page, '4242424242424242')
+  await expect(vatId).toHaveAccessibleDescription(
+    /This cannot be a VAT number of France\. Please check each character\./,
+  )
+  await expectAccessible(page, 'pay')
+  await payButton(page).click()
+  await expect(vatId).toBeFocused()
+  await expect(page.getByRole('alert')).toContainText('You can also pay with VAT now.')
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+  await picture(page, 'business-wrong')
+  vies.state.weather = 'invalid'
+  await vatId.fill('FR23334175221')
+  await vatId.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('(VIES) does not know this number')
+  vies.state.weather = 'valid'
+  await vatId.fill('FR40303265045')
+  await vatId.press('Enter')
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  expect(orders).toEqual([])
+  await payButton(page).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toBeVisible({ timeout: 20_000 })
+  expect(orders.map(({ taxId }) => taxId)).toEqual(['FR40303265045'])
+})
+
+test('pays with tax while VIES is away, once the number is removed', async ({ page }) => {
+  vies.state.weather = 'away'
+  const { orders, vatId } = await newBuyer(page)
+  await open(page)
+  await vatId.fill('FR23334175221')
+  // the price is read before there is an order
+  await payButton(page).click()
+  await expect(vatId).toHaveAccessibleDescription(/The EU’s register \(VIES\) does not answer right now/)
+  await expectFits(page, 'pay')
+  await picture(page, 'business-away')
+  expect(orders).toEqual([])
+  await page.getByRole('button', { name: 'Remove the number and pay with VAT' }).click()
+  await expect(vatId).toBeFocused()
+  await expect(vatId).toHaveValue('')
+  await fillCard(page, '4242424242424242')
+  await payButton(page).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toBeVisible({ timeout: 20_000 })
+  await expect(page.locator('.lines')).toContainText('20% VAT (FR)')
+  expect(orders.map(({ taxId }) => taxId)).toEqual([undefined])
+})
+
+test('gets another order with another number, the same one after a reload, and reads a refusal of the order at the field', async ({ page }) => {
+  const { orders, vatId } = await newBuyer(page)
+  await open(page)
+  await vatId.fill('FR40303265045')
+  await vatId.press('Enter')
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await fillCard(page, '4000000000000002')
+  await payButton(page).click()
+  await expect(page.getByRole('alert')).toContainText(/declined/i)
+  await page.reload()
+  await expect(vatId).toHaveValue('FR40303265045')
+  await expect(page.getByText('Reverse charge: the price has no VAT.')).toBeVisible()
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await vatId.fill('')
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+  await fillCard(page, '4000000000000002')
+  await payButton(page).click()
+  await expect(page.getByRole('alert')).toContainText(/declined/i)
+  const keys = new Map(orders.map(({ taxId, key }) => [key, taxId]))
+  expect([...keys.values()]).toEqual(['FR40303265045', undefined])
+  // the register changes its mind between the price and the order
+  await open(page)
+  await vatId.fill('FR40303265045')
+  await vatId.press('Enter')
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  vies.state.weather = 'invalid'
+  await database.query('delete from vies_answers')
+  await fillCard(page, '4242424242424242')
+  await payButton(page).click()
+  await expect(vatId).toBeFocused()
+  await expect(page.getByRole('alert')).toContainText('(VIES) does not know this number')
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+}) // oxfmt-ignore

@@ -1,0 +1,66 @@
+import { useRef, useState } from 'preact/hooks'
+import type { ProductView } from '../ui/api.ts'
+import { countriesIn } from '../ui/countries.ts'
+import { LOCALE, say, wordsOf } from '../ui/language.ts'
+
+const words = wordsOf('pay')
+const names = countriesIn(LOCALE)
+
+export const nameOf = (code: string): string => names.get(code) ?? code
+
+/** The buyer's country, as the buyer says. `kept`: of an order that this browser has kept. */
+export function useCountry({ buyerCountry, seenCountry }: NonNullable<ProductView['tax']>, kept: string | undefined) {
+  const [country, setCountry] = useState(kept ?? buyerCountry ?? '')
+  const [fault, setFault] = useState<string | undefined>(undefined)
+  /** The country with which a contradiction was shown. */
+  const toldRef = useRef('')
+  const place = useRef<HTMLSelectElement>(null)
+  const differs = seenCountry !== undefined && seenCountry !== country
+  const refuse = (why: string) => {
+    setFault(why)
+    place.current?.focus()
+    return false
+  }
+  return {
+    country,
+    /** Against what the connection says. */
+    differs,
+    place,
+    /** Whether the buyer has said it. Otherwise the field says what is wrong, and gets the focus. */
+    check(): boolean {
+      if (!country) return refuse(words.chooseCountry)
+      if (!differs || toldRef.current === country) return true
+      toldRef.current = country
+      return refuse(say(words.countryDoubt, { seen: nameOf(seenCountry), country: nameOf(country) }))
+    },
+    part: (trouble: string | undefined) => (
+      <div class="field">
+        <label for="country">{words.yourCountry}</label>
+        <select
+          id="country"
+          autocomplete="country"
+          ref={place}
+          value={country}
+          aria-invalid={(fault ?? trouble) ? 'true' : undefined}
+          aria-describedby={(fault ?? trouble) ? 'country-fault' : undefined}
+          onChange={(event) => {
+            setCountry(event.currentTarget.value)
+            setFault(undefined)
+          }}
+        >
+          {!country && <option value="">{words.chooseCountry}</option>}
+          {Array.from(names, ([code, name]) => (
+            <option key={code} value={code}>
+              {name}
+            </option>
+          ))}
+        </select>
+        {(fault ?? trouble) && (
+          <p class="fault" id="country-fault" role="alert">
+            {fault ?? trouble}
+          </p>
+        )}
+      </div>
+    ),
+  }
+}
