@@ -247,8 +247,9 @@ test('on a phone held sideways the button covers no way to pay', async ({ page }
   await makeOrder(page)
   for (const name of ['Card', 'UPI', 'Wallet']) {
     const rail = page.getByRole('radio', { name, exact: true })
-    await rail.scrollIntoViewIfNeeded()
     await rail.check({ timeout: 5_000 })
+    // the chosen way opens its form and closes that of another one above it, so the page moves
+    await rail.scrollIntoViewIfNeeded()
     const covered = await rail.evaluate((input) => {
       const { x, y, width, height } = input.getBoundingClientRect()
       return document.elementFromPoint(x + width / 2, y + height / 2) !== input
