@@ -599,6 +599,28 @@ export interface OrderDetail {
   metadata?: Record<string, string>
   /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
+  /** Present where the seller has a tax profile and the order costs something. */
+  tax?: {
+    /** The tax within `amount`, in minor units. */
+    amount: number
+    /** Percent, such as 19 or 8.875. */
+    rate: number
+    /** The country that gets the tax. For `outside` and `reverse_charge`: the buyer’s country. */
+    country: string
+    /** Why this rate. `domestic`: of the seller’s country. `oss`: of the buyer’s country, by the EU’s one-stop-shop. `reverse_charge`: the buyer owes the tax. `outside`: the seller owes no tax for this country. `exempt`: the seller charges no tax. */
+    treatment: 'domestic' | 'oss' | 'reverse_charge' | 'outside' | 'exempt'
+    /** The tax id with which a business orders. */
+    buyerTaxId?: {
+      /** The country of the id. */
+      country: string
+      /** In capitals, without spaces, such as `FR40303265045`. */
+      id: string
+      /** `valid`: the EU’s register (VIES) knows it. `unchecked`: VIES was not asked, and the tax is as without the id. */
+      verdict: 'valid' | 'unchecked'
+      /** ISO 8601 in UTC with milliseconds. */
+      checkedAt: string
+    }
+  }
   /** The line on the buyer’s bank statement. */
   statementDescriptor: string
   /** The sum of the order’s transfers so far, in minor units, without what only moves between your balance and your own account. */

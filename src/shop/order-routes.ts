@@ -12,6 +12,7 @@ import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
+import { orderTaxView } from '../orders/new-order.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
@@ -117,6 +118,7 @@ export async function detailOf(
   ])
   return {
     ...orderView(order),
+    ...(order.tax && { tax: orderTaxView(order.tax) }),
     statementDescriptor: order.statementDescriptor,
     netAmount: transfers.reduce(
       (sum, { kind, amountMinor }) => (BETWEEN_OWN.includes(kind) ? sum : sum + amountMinor),

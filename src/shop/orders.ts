@@ -8,6 +8,7 @@ import { type StoredConsent, consentsOfOrder } from '../orders/consents/consents
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
+import { type OrderTax, taxOfOrder } from '../orders/new-order.ts'
 import { isFullRefundPending } from '../orders/returned-money.ts'
 import { ORDER_COLUMNS, type OrderRow } from '../orders/seller-view.ts'
 import type { State } from '../orders/states.ts'
@@ -102,6 +103,7 @@ export interface OrderDetails extends OrderRow {
   files: { id: string; name: string; size: number }[]
   withdrawn: WithdrawnFile[] | null
   consents: StoredConsent[] | null
+  tax: OrderTax | null
 }
 
 /** One of a seller's orders, with its history. Refuses `order_not_found`. */
@@ -118,7 +120,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
         else '[]' end as files, ${withdrawnFiles} as withdrawn,
-      ${consentsOfOrder} as consents
+      ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
   return rows[0]

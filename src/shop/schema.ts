@@ -8,6 +8,7 @@ import { Order, orderFields } from '../orders/seller-view.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
+import { OrderTaxView } from '../taxes/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
@@ -98,6 +99,7 @@ export const TransfersQuery = Type.Object({
 
 export const OrderDetail = Type.Object({
   ...orderFields,
+  tax: Type.Optional(OrderTaxView),
   statementDescriptor: Type.String({ description: 'The line on the buyer’s bank statement.' }),
   netAmount: Type.Integer({
     description:

@@ -201,4 +201,6 @@ test('the books have no tax, the invoice and the report say reverse charge, and 
   )
   const status = await shop.status(body.orderId, 'bob@example.com')
   assert.equal(status.tax?.buyerTaxId?.id, 'FR40303265045')
+  const own = (await seller.browser.call('GET', `/api/orders/${body.orderId}`)).body
+  assert.deepEqual([own.tax?.treatment, own.tax], ['reverse_charge', status.tax])
 })

@@ -1,5 +1,5 @@
 import { shortNumber } from '../../../src/kit/order-number.ts'
-import { moment, money } from '../../ui/format.ts'
+import { moment, money, percent } from '../../ui/format.ts'
 import { RAIL_NAMES } from '../../ui/words.ts'
 import { FeeExplained } from '../money/fee-explained.tsx'
 import { sumsByKind } from '../money/kinds.ts'
@@ -64,6 +64,7 @@ function Sums({ order }: { order: OrderDetail }) {
         name={paidAt && amount > 0 ? 'Paid by the buyer' : 'Price'}
         value={amount === 0 ? 'Free' : money(amount, currency)}
       />
+      <Tax order={order} />
       {sumsByKind(transfers)
         .filter(({ group }) => group !== 'sale')
         .map(({ name, minor }) => (
@@ -75,6 +76,19 @@ function Sums({ order }: { order: OrderDetail }) {
           <dd>{signed(netAmount)}</dd>
         </div>
       )}
+    </>
+  )
+}
+
+/** The tax within the price, and the VAT number of a business. */
+function Tax({ order: { tax, currency } }: { order: OrderDetail }) {
+  if (!tax) return null
+  const { amount, rate, country, treatment, buyerTaxId } = tax
+  return (
+    <>
+      {amount > 0 && <Line name={`Tax within it (${country} ${percent(rate)})`} value={money(amount, currency)} />}
+      {buyerTaxId && <Line name="The buyer’s tax id" value={buyerTaxId.id} mono />}
+      {treatment === 'reverse_charge' && <Line name="Reverse charge" value="The buyer owes the tax." wide />}
     </>
   )
 }
