@@ -37,7 +37,7 @@ const REPORT = `
   const may = (at) => { try { fs.writeFileSync(at + '/probe', ''); fs.rmSync(at + '/probe'); return true } catch { return false } }
   const line = (pid) => { try { return fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8').split('\\0').join(' ').trim() } catch { return '' } }
   const own = String(process.pid)
-  const nodes = fs.readdirSync('/proc').filter((pid) => /^\\d+$/.test(pid) && pid !== own).map(line).filter((text) => text.startsWith('node '))
+  const nodes = fs.readdirSync('/proc').filter((pid) => /^\\d+$/.test(pid) && pid !== own).map(line).map((text) => text.replace(/^\\S*(?:qemu|binfmt)\\S* \\S+ /, '')).filter((text) => text.startsWith('node '))
   console.log(JSON.stringify({ uid: process.getuid(), writable: ['/', '/till', '/etc', '/usr/local/bin', '/data'].filter(may), nodes }))`
 const NO_ZOMBIES = `
   const fs = require('node:fs')
@@ -69,6 +69,8 @@ if (values.debian) {
   values['build-arg'].push(`NODE_IMAGE=${image}`, `NODE_DIGEST=${digest}`)
 }
 const engine = words(values.engine)
+/** A processor that is imitated takes its time. */
+const slower = values.arch ? 10 : 1
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-image-'))
 const name = path.basename(folder).toLowerCase()
 try {
@@ -194,7 +196,7 @@ async function post(url: string, body: object): Promise<Record<string, string>> 
 }
 
 async function until(holds: () => Promise<unknown>): Promise<void> {
-  for (const deadline = performance.now() + START_WITHIN_MS; !(await holds()); await sleep(POLL_MS))
+  for (const deadline = performance.now() + START_WITHIN_MS * slower; !(await holds()); await sleep(POLL_MS))
     assert(performance.now() < deadline, `it is not there in time:\n${output('logs', name).text}`)
 }
 
@@ -216,7 +218,7 @@ function tryInside(...command: string[]): number | null {
 function output(...args: string[]): { status: number | null; text: string } {
   const { status, stdout, stderr } = spawnSync(engine[0]!, [...engine.slice(1), ...args], {
     encoding: 'utf8',
-    timeout: COMMAND_TIMEOUT_MS,
+    timeout: COMMAND_TIMEOUT_MS * slower,
   })
   return { status, text: status === 0 ? stdout : stderr + stdout }
 }
