@@ -104,6 +104,7 @@ test('no setting is required', async (t) => {
         free_mail_seller: { count: 20, seconds: 86_400 },
         free_mail_strangers: { count: 200, seconds: 86_400 },
         receipt: { count: 5, seconds: 3600 },
+        invoice: { count: 300, seconds: 60 },
         withdrawal: { count: 10, seconds: 3600 },
         sandbox: { count: 60, seconds: 60 },
         code: { count: 3, seconds: 900 },

@@ -139,7 +139,7 @@ export async function runHistory(
     if (world.way === 'stripe-connect') run.problems.push(...(await problemsOfConnect(run)))
     for (const what of await countPayouts(run)) count(what)
     for (const order of orders) {
-      run.problems.push(...problemsAtTheEnd(order, run.truth([order.id])))
+      run.problems.push(...problemsAtTheEnd(order, run.truth([order.id]), { refused: world.way !== 'manual' }))
       if (world.way === 'stripe-connect') run.problems.push(...problemsOfFeeAtTheEnd(run, order))
       if (world.way === 'razorpay-route') run.problems.push(...problemsOfPassesAtTheEnd(run, order))
       for (const { kind } of order.transfers) if (kind.startsWith('passed_')) count(kind)
