@@ -33,13 +33,13 @@ test('a product shows the rails that the account offers in its currency, and one
 
 test('a method that is switched on in the dashboard appears after a while, and no page waits for the answer', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
-  assert.deepEqual(await railsOf(shop), [...SAFE, 'apple_pay', 'google_pay', 'wallet'])
+  assert.deepEqual(await railsOf(shop), ['card', 'wallet', 'debit', 'apple_pay', 'google_pay'])
   bank.switchedOn.delete('apple_pay')
   bank.switchedOn.delete('google_pay')
   // another instance, later: the answer that is kept is old
   await sql`update processor_ways set asked_at = now() - interval '1 hour'`.execute(shop.db)
   const second = await startTestShop(t, { env: stripeSettings(server), databaseUrl: shop.databaseUrl })
-  assert.deepEqual(await railsOf(second), [...SAFE, 'wallet'])
+  assert.deepEqual(await railsOf(second), ['card', 'wallet', 'debit'])
   assert.equal(asked(server.calls), 2)
 })
 
@@ -56,10 +56,10 @@ test('without an answer of the processor the last one stays, and without any the
     first.db,
   )
   const second = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
-  assert.deepEqual(await railsOf(second), [...SAFE, 'wallet'])
+  assert.deepEqual(await railsOf(second), ['card', 'wallet', 'debit'])
   server.fail('hang', { match: ({ path }) => path.includes('configurations') })
   const third = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
-  assert.deepEqual(await railsOf(third), [...SAFE, 'wallet'])
+  assert.deepEqual(await railsOf(third), ['card', 'wallet', 'debit'])
 })
 
 test('missing rights of the key are logged once an hour, however often the service tries', async (t) => {
@@ -98,7 +98,7 @@ test('missing rights of the key are logged once an hour, however often the servi
 
 test('in India the account’s own methods are shown, and none that is switched off', async (t) => {
   const { shop } = await startRazorpayShop(t)
-  assert.deepEqual(await railsOf(shop, 'INR'), ['card', 'debit', 'bank_transfer', 'upi', 'wallet'])
+  assert.deepEqual(await railsOf(shop, 'INR'), ['card', 'upi', 'bank_transfer', 'wallet', 'debit'])
   const { shop: other, bank } = await startRazorpayShop(t)
   Object.assign(bank.methods, { netbanking: [], wallet: { mobikwik: false }, debit_card: false })
   await sql`update processor_ways set asked_at = now() - interval '1 hour'`.execute(other.db)
