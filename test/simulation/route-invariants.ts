@@ -53,25 +53,20 @@ function problemsOfEntries(order: Order, made: readonly Record<string, any>[]): 
  */
 export function watchRefunds(razorpay: RazorpayServer): string[] {
   const found: string[] = []
-  /** By order, what had passed when the service read its transfers. What passes between this and the refund is taken back afterwards. */
-  const seen = new Map<string, ReadonlySet<string>>()
-  const { answer } = razorpay
+  /** Transfers that go on after the capture, by another try or by hand. If a refund is under way then, their part comes back afterwards. */
+  const late = new Set<string>()
+  const { answer, route } = razorpay
+  const { process } = route
+  route.process = (id) => {
+    const { status, source } = route.transfers.get(id)!
+    if (status !== 'created' || !razorpay.orders.has(source)) late.add(id)
+    process(id)
+  }
   razorpay.answer = (request) => {
     const answered = answer(request)
-    const [, id, what] = /^\/v1\/payments\/(pay_\w+)\/(refund|transfers)\b/.exec(request.path) ?? []
-    const orderId = id && razorpay.payments.get(id)?.order_id
-    if (!orderId) return answered
-    if (what === 'transfers')
-      seen.set(
-        orderId,
-        new Set(
-          razorpay.route
-            .of(orderId)
-            .filter(isPassed)
-            .map(({ id }) => id),
-        ),
-      )
-    else if (request.method === 'POST') found.push(...problemsOfRefund(razorpay, orderId, seen.get(orderId)))
+    const [, id] = /^\/v1\/payments\/(pay_\w+)\/refund$/.exec(request.path) ?? []
+    if (request.method === 'POST' && id)
+      found.push(...problemsOfRefund(razorpay, razorpay.payments.get(id)!.order_id, late))
     return answered
   }
   return found
@@ -80,7 +75,7 @@ export function watchRefunds(razorpay: RazorpayServer): string[] {
 function problemsOfRefund(
   { orders, payments, refunds, route }: RazorpayServer,
   orderId: string,
-  seen: ReadonlySet<string> = new Set(),
+  late: ReadonlySet<string>,
 ): string[] {
   const made = route.of(orderId)
   if (made.length === 0) return []
@@ -91,7 +86,7 @@ function problemsOfRefund(
   const amountMinor = orders.get(orderId)!.amount
   const left = Math.min(amountMinor, Math.max(0, total(captured) - total(ours)))
   const most = keptOf({ amountMinor, feeMinor: amountMinor - made[0]!['amount'] }, amountMinor - left)
-  const known = made.filter(({ id }) => seen.has(id))
+  const known = made.filter(({ id }) => !late.has(id))
   const there = passedOf(known) - reversedOf(known)
   return there <= most ? [] : [`${orderId}: ${total(ours)} go back to the buyer, and ${there} are still at the linked account, not ${most}`] // oxfmt-ignore
 }
