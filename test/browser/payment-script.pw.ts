@@ -76,7 +76,8 @@ test('a form that never comes is given up, and the next try draws one, not two',
   await page.clock.install()
   const frames = 'https://js.stripe.com/frame.html**'
   await page.route(frames, () => {})
-  await page.goto(shop.demoUrl)
+  // The form may be drawn before the page's load event, and this frame would hold that event back.
+  await page.goto(shop.demoUrl, { waitUntil: 'domcontentloaded' })
   await page.getByLabel('E-mail').fill(newEmail())
   await expect(page.locator('iframe[title="Secure payment input frame"]')).toBeAttached()
   await page.clock.fastForward(61_000)
