@@ -38,8 +38,8 @@ export interface BankPayment {
   /** A buyer with its client secret can pay it now. */
   payable: boolean
   /**
-   * Set when the service has received the payment's secret: how often Stripe had forgotten its idempotency keys by then. While
-   * Stripe remembers a key, starting an attempt again gives the same payment.
+   * Set when the service has received the payment's secret: how often Stripe had forgotten its idempotency keys when it carried
+   * out the call. While Stripe remembers a key, starting an attempt again gives the same payment.
    */
   startedAfter?: number
   atWork: boolean

@@ -75,7 +75,7 @@ export async function startStripeServer({
   const keys = new Map<string, { request: string; answer?: Answer }>()
   /** How often the idempotency keys were forgotten so far. */
   let forgotten = 0
-  /** The payments whose secret a caller has received, with the value of `forgotten` at that moment. */
+  /** The payments whose secret a caller has received, with the value of `forgotten` when the call was carried out. */
   const startedPayments = new Map<string, number>()
   const knobs = {
     /** Every answer takes this long. */
@@ -262,6 +262,7 @@ export async function startStripeServer({
     const at = faults.findIndex(({ match }) => match(call))
     const fault = at < 0 ? undefined : faults.splice(at, 1)[0]!.fault
     const done = fault === undefined || typeof fault === 'object' || fault.startsWith('done')
+    const forgottenThen = forgotten
     let answer = done ? answerTo(call, request.headers.authorization) : undefined
     if (fault === 'done then 500' || fault === '500') {
       answer = { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
@@ -276,7 +277,7 @@ export async function startStripeServer({
     const isWhole = fault === undefined || typeof fault === 'object'
     if (isWhole && status === 200 && call.method === 'POST' && call.path === '/v1/payment_intents') {
       const { id } = answer!.body as Wire
-      if (!startedPayments.has(id)) startedPayments.set(id, forgotten)
+      if (!startedPayments.has(id)) startedPayments.set(id, forgottenThen)
     }
     response.writeHead(status, {
       'content-type': type,
