@@ -6,7 +6,7 @@ import { isAlive } from '../../src/kit/embedded/pid-file.ts'
 
 /** Test files run beside each other, each with services that have pools of their own. */
 const CONNECTIONS = 300
-const PREFIX = 'till-cluster-'
+const PREFIX = `till-cluster-${pidNamespace()}`
 
 let postgres: EmbeddedPostgres | undefined
 let folder = ''
@@ -28,10 +28,22 @@ export async function globalTeardown(): Promise<void> {
   if (folder) fs.rmSync(folder, { recursive: true, force: true })
 }
 
-/** The server of a run that was killed ends by itself, but some 60 MB in the temporary folder stay. */
+/**
+ * The server of a run that was killed ends by itself, but some 60 MB in the temporary folder stay. Containers can share that folder
+ * and do not see each other's processes, so a run removes only what its own namespace of processes has left.
+ */
 function removeLeftovers(): void {
   for (const name of fs.readdirSync(os.tmpdir())) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1])
     if (pid && !isAlive(pid)) fs.rmSync(path.join(os.tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+/** `ns`, the number of this namespace of processes and a hyphen; empty where the system has none. */
+function pidNamespace(): string {
+  try {
+    return `ns${/\d+/.exec(fs.readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}-`
+  } catch {
+    return ''
   }
 }
