@@ -82,7 +82,7 @@ async function deliverAll(run: Run, random: Random): Promise<void> {
   if (left.length > 0) run.problems.push(`refused for ever: ${left.map(({ type }) => type).join(', ')}`)
 }
 
-/** Jobs that are put off, or wait for another try, get it now. */
+/** Jobs that are put off, or wait for another try, get it now. What the service changes at this moment is left to the next look. */
 export async function drainJobs({ world: { client, wake }, email }: Run): Promise<void> {
   const waiting = async () =>
     (
@@ -100,7 +100,8 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
     if (tries > MOST_TRIES) throw new Error(`jobs wait for ever: ${JSON.stringify(left)}`)
     await client.query(
       `update pgboss.job set start_after = now() - interval '1 second', state = case when state = 'active' then 'retry' else state end
-       where id = any($1) and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond')`,
+       where id in (select id from pgboss.job where id = any($1)
+         and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond') for update skip locked)`,
       [left.map(({ id }) => id), LOST_AFTER_MS + tries * PAUSE_MS.most],
     )
     // the pause is over, and with it whatever the try before it had sent
