@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
 import { assertProblem, eventually } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
@@ -100,6 +101,41 @@ test('a payout of which no notification comes is found by the next reading', asy
   assert.equal((await listed(seller)).length, 1)
   await all.readDue()
   assert.equal((await listed(seller)).length, 1)
+})
+
+test('a list of many payouts is stored in one statement, and repeated in one', async () => {
+  const seller = await all.selling()
+  const { db } = all.shop
+  all.server.knobs.notify = 'never'
+  for (let at = 0; at < 30; at++) {
+    seller.bank.move(`ch_${at}`, 'charge', 500 + at, 'usd', 20)
+    seller.bank.payOut('usd')
+  }
+  await sql`
+    create table noted (seller_id text, op text, rows int);
+    create function note_payouts() returns trigger language plpgsql as $$ begin
+      insert into noted select seller_id, tg_op, count(*) from put group by 1, 2;
+      return null;
+    end $$;
+    create trigger note_new after insert on processor_payouts referencing new table as put for each statement execute function note_payouts();
+    create trigger note_known after update on processor_payouts referencing new table as put for each statement execute function note_payouts()`.execute(
+    db,
+  )
+  const noted = async (op: string): Promise<number[]> => {
+    const { rows } = await sql<{ rows: number }>`
+      select rows from noted where seller_id = ${seller.id} and op = ${op}`.execute(db)
+    await sql`delete from noted`.execute(db)
+    return rows.map(({ rows: count }) => count)
+  }
+  await all.readDue()
+  assert.deepEqual(await noted('INSERT'), [30])
+  await all.readDue()
+  assert.deepEqual(await noted('UPDATE'), [30])
+  all.server.knobs.notify = 'now'
+  const payouts = await listed(seller)
+  assert.equal(new Set(payouts.map(({ reference }) => reference)).size, 25, 'a page of them')
+  assert.deepEqual(await all.differences(), [])
+  await sql`drop trigger note_new on processor_payouts; drop trigger note_known on processor_payouts`.execute(db)
 })
 
 test('what is in Stripe’s list and not here is a difference of the books', async () => {

@@ -9,6 +9,14 @@ import type { AccountPayout, PayoutItem } from '../../processors/seller-accounts
 const LOOK_BACK_DAYS = 45
 const CHUNK = 1000
 
+/** A payout in the processor's list. `name` has the account. */
+export interface ListedPayout {
+  name: string
+  sellerId: string
+  payout: AccountPayout
+  items: () => AsyncIterable<PayoutItem>
+}
+
 /**
  * Repeats the payouts that the processor made from a seller's own account, with what each is made of. A payout changes by its state
  * alone, and by a repeat nothing.
@@ -17,42 +25,54 @@ export async function mirrorPayouts(db: Db, processor: Processor, sellerId: stri
   const { payoutsSince, payoutItems, name } = processor
   if (!payoutsSince || !payoutItems) return
   const since = new Date(Date.now() - LOOK_BACK_DAYS * 86_400_000)
-  for await (const payout of payoutsSince(since)) {
-    await keepPayout(db, { name, sellerId, payout, items: () => payoutItems(payout.id) })
+  const payouts = await Array.fromAsync(payoutsSince(since))
+  await keepPayouts(
+    db,
+    payouts.map((payout) => ({ name, sellerId, payout, items: () => payoutItems(payout.id) })),
+  )
+}
+
+/** Stores what the processor says of the payouts in its list, in one statement, and once what each is made of. */
+export async function keepPayouts(db: Db, list: readonly ListedPayout[]): Promise<void> {
+  // a list that grows while its pages are read can name a payout twice
+  const listed = new Map(list.map((one) => [keyOf(one.name, one.payout.id), one]))
+  if (listed.size === 0) return
+  for (const kept of await keep(db, [...listed.values()])) {
+    const { name, payout, items: read } = listed.get(keyOf(kept.processor, kept.processorPayoutId))!
+    if (kept.isItemised || !payout.isItemised) continue
+    const items = await Array.fromAsync(read())
+    const sum = items.reduce((total, { amountMinor, feeMinor }) => total + amountMinor - feeMinor, 0)
+    // the processor has not finished the list: the next reading finds all of it
+    if (sum === payout.amountMinor) await keepItems(db, name, kept, items)
   }
 }
 
-/** Stores what the processor says of a payout, and once what it is made of. `name` has the account. */
-export async function keepPayout(
-  db: Db,
-  {
-    name,
-    sellerId,
-    payout,
-    items: read,
-  }: { name: string; sellerId: string; payout: AccountPayout; items: () => AsyncIterable<PayoutItem> },
-): Promise<void> {
-  const kept = await keep(db, name, sellerId, payout)
-  if (kept.isItemised || !payout.isItemised) return
-  const items = await Array.fromAsync(read())
-  const sum = items.reduce((total, { amountMinor, feeMinor }) => total + amountMinor - feeMinor, 0)
-  // the processor has not finished the list: the next reading finds all of it
-  if (sum === payout.amountMinor) await keepItems(db, name, kept, items)
+const keyOf = (processor: string, processorPayoutId: string): string => `${processor}:${processorPayoutId}`
+
+interface Kept {
+  id: string
+  processor: string
+  processorPayoutId: string
+  isItemised: boolean
 }
 
-async function keep(
-  db: Db,
-  processor: string,
-  sellerId: string,
-  { id, amountMinor, currency, state, createdAt, arrivesAt, failure }: AccountPayout,
-): Promise<Kept> {
-  const failed = state === 'failed'
-  const why = failed ? (failure ?? 'The bank refused it') : null
+/** In one order everywhere, so that two readings at once never wait for each other. */
+async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
+  const column = <T>(of: (one: ListedPayout) => T): T[] => list.map(of)
+  const failureOf = ({ state, failure }: AccountPayout) =>
+    state === 'failed' ? (failure ?? 'The bank refused it') : null
   const { rows } = await sql<Kept>`
     insert into processor_payouts as p (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at,
       paid_at, ended_at, failure)
-    values (${newId('po', Date.parse(createdAt))}, ${sellerId}, ${processor}, ${id}, ${currency}, ${amountMinor}, ${state}, ${createdAt},
-      case when ${state} = 'paid' then ${arrivesAt}::timestamptz end, case when ${failed} then now() end, ${why})
+    select n.id, n.seller_id, n.processor, n.processor_payout_id, n.currency, n.amount_minor, n.state, n.created_at,
+      case when n.state = 'paid' then n.arrives_at end, case when n.state = 'failed' then now() end, n.failure
+    from unnest(${column(({ payout }) => newId('po', Date.parse(payout.createdAt)))}::text[], ${column(({ sellerId }) => sellerId)}::text[],
+      ${column(({ name }) => name)}::text[], ${column(({ payout }) => payout.id)}::text[], ${column(({ payout }) => payout.currency)}::text[],
+      ${column(({ payout }) => payout.amountMinor)}::bigint[], ${column(({ payout }) => payout.state)}::text[],
+      ${column(({ payout }) => payout.createdAt)}::timestamptz[], ${column(({ payout }) => payout.arrivesAt)}::timestamptz[],
+      ${column(({ payout }) => failureOf(payout))}::text[])
+      as n(id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, arrives_at, failure)
+    order by n.processor, n.processor_payout_id
     on conflict (processor, processor_payout_id) do update set
       -- what was paid and comes back is another case for the seller than what never arrived. It is final: reports can come late
       state = case when excluded.state = 'paid' and ${isTriedAgain} then 'paid'
@@ -62,14 +82,10 @@ async function keep(
       paid_at = coalesce(p.paid_at, excluded.paid_at),
       ended_at = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.ended_at, excluded.ended_at) end,
       failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end
-    returning id, processor_payout_id as "processorPayoutId", itemised_at is not null as "isItemised"`.execute(db)
-  return rows[0]!
-}
-
-interface Kept {
-  id: string
-  processorPayoutId: string
-  isItemised: boolean
+    returning id, processor, processor_payout_id as "processorPayoutId", itemised_at is not null as "isItemised"`.execute(
+    db,
+  )
+  return rows
 }
 
 /** Razorpay tries a settlement again that has failed. */

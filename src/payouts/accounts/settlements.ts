@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import { connectedName } from '../../processors/connected.ts'
 import type { Processor } from '../../processors/processor.ts'
-import { keepPayout } from './mirror.ts'
+import { type ListedPayout, keepPayouts } from './mirror.ts'
 
 /** A settlement that failed is tried again for weeks, and one on hold waits. */
 const LOOK_BACK_DAYS = 45
@@ -27,14 +27,10 @@ export async function mirrorSettlements(db: Db, processor: Processor | undefined
   const { rows: sellers } = await sql<{ account: string; sellerId: string }>`
     select account, seller_id as "sellerId" from connected_accounts where processor = ${name} and account is not null`.execute(db) // oxfmt-ignore
   const sellerOf = new Map(sellers.map(({ account, sellerId }) => [account, sellerId]))
+  const listed: ListedPayout[] = []
   for await (const { account, payout } of settlements.since(since)) {
     const sellerId = sellerOf.get(account)
-    if (!sellerId) continue
-    await keepPayout(db, {
-      name: connectedName(name, account),
-      sellerId,
-      payout,
-      items: () => settlements.items(payout),
-    })
+    if (sellerId) listed.push({ name: connectedName(name, account), sellerId, payout, items: () => settlements.items(payout) }) // oxfmt-ignore
   }
+  await keepPayouts(db, listed)
 }
