@@ -1726,8 +1726,10 @@ export interface Api {
         currency: string
         /** Where it goes, masked. */
         destination: string
-        /** The reference on your bank statement. */
+        /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
         reference: string
+        /** What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe. */
+        bankReference?: string
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
         /** ISO 8601 in UTC with milliseconds. */
@@ -1804,8 +1806,10 @@ export interface Api {
       currency: string
       /** Where it goes, masked. */
       destination: string
-      /** The reference on your bank statement. */
+      /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
       reference: string
+      /** What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe. */
+      bankReference?: string
       /** ISO 8601 in UTC with milliseconds. */
       createdAt: string
       /** ISO 8601 in UTC with milliseconds. */

@@ -30,7 +30,15 @@ export const Payout = Type.Object({
   amount: Amount,
   currency: Currency,
   destination: Type.String({ description: 'Where it goes, masked.' }),
-  reference: Type.String({ description: 'The reference on your bank statement.' }),
+  reference: Type.String({
+    description: 'The reference on your bank statement, or the id at the processor for a payout by a processor.',
+  }),
+  bankReference: Type.Optional(
+    Type.String({
+      description:
+        'What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe.',
+    }),
+  ),
   createdAt: Time,
   sentAt: Type.Optional(Time),
   paidAt: Type.Optional(Time),
@@ -92,6 +100,7 @@ export const payoutView = (payout: StatedPayout): Payout => ({
   ...(payout.sentAt && { sentAt: payout.sentAt.toISOString() }),
   ...(payout.paidAt && { paidAt: payout.paidAt.toISOString() }),
   ...(payout.endedAt && { endedAt: payout.endedAt.toISOString() }),
+  ...(payout.bankReference !== null && { bankReference: payout.bankReference }),
   ...(payout.failure !== null && { failure: payout.failure }),
 })
 

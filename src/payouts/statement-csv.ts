@@ -77,4 +77,5 @@ export const PAYOUT_COLUMNS: Columns<StatedPayout> = {
   paid_at: ({ paidAt }) => time(paidAt),
   ended_at: ({ endedAt }) => time(endedAt),
   failure: ({ failure }) => failure,
+  bank_reference: ({ bankReference }) => bankReference,
 }

@@ -14,6 +14,7 @@ const payoutOf = (more: Partial<StatedPayout>): StatedPayout => ({
   amountMinor: 4890,
   destination: 'DE … 3000',
   reference: 'TILL7K3M9QXA',
+  bankReference: null,
   cutoffAt: day(20),
   createdAt: day(20),
   sentAt: day(21),
@@ -92,6 +93,11 @@ test('a statement says who was paid what, for which orders, and where the money 
     // oxfmt-ignore
     assert(text.includes(part), `${part} is in: ${text}`)
   assert(!text.includes('Disputes'), 'a column of nothing is left out')
+})
+
+test('a statement names what the bank shows of a payout by a processor', async () => {
+  const { text } = await read(await statementPdf(statementOf({ payout: payoutOf({ bankReference: 'UTR1568176960' }) })))
+  assert.match(text, /At the bank\s+UTR1568176960/)
 })
 
 test('the same payout makes the same bytes, so two downloads can be compared', async () => {

@@ -76,6 +76,7 @@ function head(sheet: Sheet, { payout, seller, service, from }: Statement): void 
       ['Paid to', payout.destination],
       ['Reference', payout.reference],
       ['Currency', payout.currency],
+      ...(payout.bankReference ? [['At the bank', payout.bankReference] as [string, string]] : []),
     ],
   ]
   facts.forEach((column, index) => {

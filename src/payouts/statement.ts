@@ -29,8 +29,10 @@ export interface StatedPayout {
   currency: string
   amountMinor: number
   destination: string
-  /** What the seller reads on the bank statement. */
+  /** What the seller reads on the bank statement, or the processor's id. */
   reference: string
+  /** What the bank shows of a payout by a processor, whose `reference` is the processor's. Null: it is not known. */
+  bankReference: string | null
   cutoffAt: Date
   createdAt: Date
   sentAt: Date | null

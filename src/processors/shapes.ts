@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { ProcessorUnavailable } from './processor.ts'
 
 // Both adapters read a processor's JSON by schemas with these. The schemas are in each adapter's `entities.ts`.
@@ -13,6 +14,11 @@ export const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
 /** Unix time, up to the last moment that a Date can hold. */
 export const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** What a bank calls a payout. People copy it, so other characters are none. */
+const BankReference = Compile(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9 ./_-]{0,99}$' }))
+export const bankReferenceOf = (told: unknown): { bankReference?: string } =>
+  BankReference.Check(told) ? { bankReference: told } : {}
 
 /** Returns the answer if it has the shape. Otherwise nothing is known, so it fails with ProcessorUnavailable. */
 export function checked<T>(shape: Shape<T>, answer: unknown, from: string): T {

@@ -91,6 +91,20 @@ for (const [size, options] of Object.entries(SIZES))
       await expect(page.getByRole('heading', { name: 'Money', exact: true })).toBeVisible()
     })
 
+    test('a payout by Razorpay is named as the seller’s bank names it', async ({ page }) => {
+      const sellerId = await newSeller(page)
+      const id = newId('po')
+      await database.query(
+        `insert into processor_payouts (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, paid_at,
+           bank_reference)
+         values ($1, $2, 'razorpay@acc_0123456789abcd', $3, 'INR', 48902, 'paid', now(), now(), 'HDFCN52026112500000001')`,
+        [id, sellerId, `setl_${id.slice(-14)}`],
+      )
+      await page.goto(`/shop/#/money/payouts/${id}`)
+      await expect(page.getByText('UTR at your bank: HDFCN52026112500000001')).toBeVisible()
+      await expectFine(page, 'a payout by Razorpay')
+    })
+
     test('an account is entered, its typing error is named, it is changed and removed', async ({ page }) => {
       const sellerId = await newSeller(page)
       await adjust(sellerId, 5000)

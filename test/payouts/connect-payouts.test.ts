@@ -70,7 +70,8 @@ test('a payout of Stripe shows its orders, fees and refunds, to its seller alone
   const pdf = await seller.browser.call('GET', `/api/payouts/${payout.payoutId}/statement.pdf`)
   assert.match(pdf.body, /^%PDF/)
   seller.bank.endPayout(made['id'], 'paid')
-  await untilState(seller, 'paid')
+  const { bankReference } = await untilState(seller, 'paid')
+  assert.deepEqual([payout.bankReference, bankReference], [undefined, made['trace_id'].value])
   assert.deepEqual(await all.differences(), [])
 })
 

@@ -84,6 +84,8 @@ test('a settlement shows its orders and what was taken back, to its seller alone
   })
   const csv = await seller.browser.call('GET', `/api/payouts/${next.payoutId}?format=csv`)
   assert.match(csv.body, new RegExp(third.orderId))
+  const { body: listing } = await seller.browser.call('GET', '/api/payouts?format=csv')
+  assert.match(listing, new RegExp(`,${later['id']},.*,${later['utr']}\\r?\\n`))
   const pdf = await seller.browser.call('GET', `/api/payouts/${next.payoutId}/statement.pdf`)
   assert.match(pdf.body, /^%PDF/)
   assert.deepEqual(await all.differences(), [])
@@ -95,7 +97,8 @@ test('a settlement that fails and is tried again is shown as it is, and as paid 
   await all.books(seller.id, 0, NET)
   const made = all.route.settle(seller.account, 'created')
   await mirror()
-  assert.equal((await listed(seller))[0].status, 'sent')
+  const [sent] = await listed(seller)
+  assert.deepEqual([sent.status, sent.bankReference], ['sent', undefined])
   all.route.bankSays(seller.account, made['id'], 'failed')
   await mirror()
   const [failed] = await listed(seller)
@@ -104,6 +107,8 @@ test('a settlement that fails and is tried again is shown as it is, and as paid 
   await mirror()
   const [paid] = await listed(seller)
   assert.deepEqual([paid.status, paid.endedAt, paid.failure], ['paid', undefined, undefined])
+  // what the seller finds at the bank
+  assert.deepEqual([paid.reference, paid.bankReference], [made['id'], made['utr']])
   assert.deepEqual(parts(await opened(seller, paid)).orders, [[order!.orderId, NET]])
   assert.deepEqual(await all.differences(), [])
 })
@@ -162,7 +167,13 @@ test('settlements of accounts that are not here, and answers of another form, ar
     all.bank.works()
   }
   const made = all.route.settle(seller.account)
+  const id = made['id']
   made['id'] = '../../payouts'
   await mirror()
   assert.deepEqual(await listed(seller), [])
+  // a number at the bank of another form does not stop the list
+  Object.assign(made, { id, utr: 'UTR\u0000' })
+  await mirror()
+  const [payout] = await listed(seller)
+  assert.deepEqual([payout.reference, payout.bankReference], [id, undefined])
 })

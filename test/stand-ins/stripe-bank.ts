@@ -519,6 +519,7 @@ export class StripeBank {
       livemode: this.live,
       reconciliation_status: 'completed',
       status: 'in_transit',
+      trace_id: { status: 'pending', value: null as string | null },
     }
     for (const one of moved) one['payout'] = payout.id
     this.payouts.push(payout)
@@ -531,6 +532,7 @@ export class StripeBank {
   endPayout(id: string, status: 'paid' | 'failed'): void {
     const payout = this.find(this.payouts, 'payout', id)
     Object.assign(payout, { status, failure_code: status === 'failed' ? 'account_closed' : null })
+    if (status === 'paid') payout['trace_id'] = { status: 'supported', value: `TRACE${id.slice(-8)}` }
     if (status === 'failed') this.move(id, 'payout_failure', payout['amount'], payout['currency'])
     this.tell(`payout.${status}`, payout)
   }

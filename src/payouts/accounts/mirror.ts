@@ -63,15 +63,15 @@ async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
     state === 'failed' ? (failure ?? 'The bank refused it') : null
   const { rows } = await sql<Kept>`
     insert into processor_payouts as p (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at,
-      paid_at, ended_at, failure)
+      paid_at, ended_at, failure, bank_reference)
     select n.id, n.seller_id, n.processor, n.processor_payout_id, n.currency, n.amount_minor, n.state, n.created_at,
-      case when n.state = 'paid' then n.arrives_at end, case when n.state = 'failed' then now() end, n.failure
+      case when n.state = 'paid' then n.arrives_at end, case when n.state = 'failed' then now() end, n.failure, n.bank_reference
     from unnest(${column(({ payout }) => newId('po', Date.parse(payout.createdAt)))}::text[], ${column(({ sellerId }) => sellerId)}::text[],
       ${column(({ name }) => name)}::text[], ${column(({ payout }) => payout.id)}::text[], ${column(({ payout }) => payout.currency)}::text[],
       ${column(({ payout }) => payout.amountMinor)}::bigint[], ${column(({ payout }) => payout.state)}::text[],
       ${column(({ payout }) => payout.createdAt)}::timestamptz[], ${column(({ payout }) => payout.arrivesAt)}::timestamptz[],
-      ${column(({ payout }) => failureOf(payout))}::text[])
-      as n(id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, arrives_at, failure)
+      ${column(({ payout }) => failureOf(payout))}::text[], ${column(({ payout }) => payout.bankReference ?? null)}::text[])
+      as n(id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, arrives_at, failure, bank_reference)
     order by n.processor, n.processor_payout_id
     on conflict (processor, processor_payout_id) do update set
       -- what was paid and comes back is another case for the seller than what never arrived. It is final: reports can come late
@@ -81,7 +81,9 @@ async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
         when p.state = 'paid' then 'paid' else excluded.state end,
       paid_at = coalesce(p.paid_at, excluded.paid_at),
       ended_at = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.ended_at, excluded.ended_at) end,
-      failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end
+      failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end,
+      -- a payout that is tried again gets another one
+      bank_reference = coalesce(excluded.bank_reference, p.bank_reference)
     returning id, processor, processor_payout_id as "processorPayoutId", itemised_at is not null as "isItemised"`.execute(
     db,
   )

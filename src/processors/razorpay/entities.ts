@@ -109,6 +109,8 @@ const Settlement = Type.Object({
   amount: Type.Integer(),
   /** created, processed or failed. After failed it is tried again. */
   status: Text,
+  /** The number by which banks in India find a payment. */
+  utr: Anything,
   created_at: Seconds,
 })
 export type Settlement = Type.Static<typeof Settlement>

@@ -1,4 +1,5 @@
 import type { AccountSettlement, PayoutItem } from '../seller-accounts.ts'
+import { bankReferenceOf } from '../shapes.ts'
 import { type Visit, listed } from './client.ts'
 import { type Settlement, shapes } from './entities.ts'
 import { unlessRefused } from './errors.ts'
@@ -17,12 +18,16 @@ export async function* settlementsSince(visit: () => Visit, since: Date): AsyncG
   for (const { recipient, currency, recipient_settlement: settlement } of transfers)
     if (shapes.settlement.Check(settlement)) found.set(settlement.id, { account: recipient, currency, settlement })
   for (const { account, currency, settlement } of found.values()) {
-    const { id, amount, status, created_at: at } = settlement
+    const { id, amount, status, utr, created_at: at } = settlement
     // what is taken back can be as much as what is new
     if (amount <= 0) continue
     const state = status === 'processed' ? 'paid' : status === 'failed' ? 'failed' : 'sent'
     const times = { createdAt: timeOf(at), arrivesAt: timeOf(at) }
-    yield { account, payout: { id, amountMinor: amount, currency, state, ...times, isItemised: state === 'paid' } }
+    const named = bankReferenceOf(utr)
+    yield {
+      account,
+      payout: { id, amountMinor: amount, currency, state, ...times, ...named, isItemised: state === 'paid' },
+    }
   }
 }
 

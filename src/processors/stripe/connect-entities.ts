@@ -61,6 +61,7 @@ const Payout = Type.Object({
   livemode: Type.Boolean(),
   failure_code: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
   reconciliation_status: Type.Optional(nullable(Type.String())),
+  trace_id: Type.Optional(nullable(Type.Object({ value: Type.Optional(Type.Unknown()) }))),
 })
 
 /** https://docs.stripe.com/api/balance_transactions/object */

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { AccountPayout, PayoutItem } from '../seller-accounts.ts'
+import { bankReferenceOf } from '../shapes.ts'
 import { fromStripe } from './amounts.ts'
 import { listed, newDeadline } from './client.ts'
 import { type BalanceTransaction, connectShapes } from './connect-entities.ts'
@@ -22,6 +23,7 @@ export async function* payoutsSince(stripe: Stripe, live: boolean, since: Date):
       createdAt: timeOf(one.created),
       arrivesAt: timeOf(one.arrival_date),
       ...(one.failure_code && { failure: one.failure_code.replaceAll('_', ' ') }),
+      ...bankReferenceOf(one.trace_id?.value),
       isItemised: one.reconciliation_status === 'completed',
     }
   }

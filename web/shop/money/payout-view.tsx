@@ -27,7 +27,7 @@ export default function PayoutView({ id }: ViewProps): VNode {
 }
 
 function Details({ payout }: { payout: PayoutDetail }) {
-  const { payoutId, status, amount, currency, reference } = payout
+  const { payoutId, status, amount, currency, reference, bankReference } = payout
   const isOwn = payout.by !== 'manual'
   const [label, tone] = PAYOUT_STATES[status]
   const isBack = status === 'failed' || status === 'reversed'
@@ -63,6 +63,11 @@ function Details({ payout }: { payout: PayoutDetail }) {
           <p class="small soft">
             {isOwn ? 'Number at the processor' : 'Reference on your bank statement'}: <code>{reference}</code>
           </p>
+          {bankReference && (
+            <p class="small soft">
+              {payout.by === 'razorpay-route' ? 'UTR' : 'Trace id'} at your bank: <code>{bankReference}</code>
+            </p>
+          )}
           <div class="row">
             <a
               class="button"
