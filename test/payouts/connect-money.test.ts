@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../../src/checkout/schema.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
+import { type ConnectShop, sharedConnectShop } from '../support/connect-shop.ts'
 import { eventually } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
 
 // Money that goes back from a seller's own account, and the notifications about it.
 
-const ends: (() => unknown)[] = []
-let all: ConnectShop
-before(async () => {
-  all = await startConnectShop({ after: (end) => ends.push(end) })
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const all = sharedConnectShop()
 
 type Seller = Awaited<ReturnType<ConnectShop['selling']>>
 
@@ -24,41 +17,18 @@ const refund = async (seller: Seller, order: Created, amount: number) => {
   const { status, body } = await seller.browser.call('POST', `/api/orders/${order.orderId}/refunds`, { amount })
   assert.equal(status, 201, JSON.stringify(body))
 }
-const balanceOf = async (account: string) => {
-  const { rows } = await sql<{ minor: number }>`
-    select coalesce(sum(case when credit_account = ${account} then amount_minor else -amount_minor end), 0)::bigint as minor
-    from transfers where ${account} in (credit_account, debit_account)`.execute(all.shop.db)
-  return rows[0]!.minor
-}
-const refundedMinor = (order: Created, wanted: number) =>
-  eventually(
-    async () => {
-      const { rows } = await sql<{ minor: number }>`
-        select refunded_minor as minor from orders where id = ${order.orderId}`.execute(all.shop.db)
-      return rows[0]!.minor
-    },
-    (minor) => minor === wanted,
-  )
 
 /** The jobs that return parts of an order's fee and have not ended. */
 const feeJobs = async ({ orderId }: Created): Promise<{ state: string }[]> =>
   (
     await sql<{ state: string }>`
       select state from pgboss.job where name = 'return_fee' and data->>'orderId' = ${orderId} and state <> 'completed'`.execute(
-      all.shop.db,
+      all().shop.db,
     )
   ).rows
-/** Those that wait between tries run now. */
-const hurryFees = ({ orderId }: Created) =>
-  sql`
-    with due as (
-      update pgboss.job set start_after = now() - interval '1 second'
-      where name = 'return_fee' and data->>'orderId' = ${orderId} and state = 'retry' and start_after > now() returning name)
-    select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(all.shop.db)
-
 test('refunds in parts return exactly the fee that the books return, however Stripe would round', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   // of 38: 12.66 is 13, then 25.34 is 25, then all
   for (const [amount, gone, fee] of [
     [633, 633, 13],
@@ -66,111 +36,114 @@ test('refunds in parts return exactly the fee that the books return, however Str
     [633, 1900, 38],
   ] as const) {
     await refund(seller, order, amount)
-    await refundedMinor(order, gone)
-    await all.feeBack(order, fee)
+    await all().refundedMinor(order.orderId, gone)
+    await all().feeBack(order, fee)
   }
-  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
-  assert.deepEqual(await all.differences(), [])
+  assert.equal(await all().balanceOf(`direct:${seller.id}`), 0)
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a price in dinars is sold with a fee to the third decimal, and refunds in parts return it', async () => {
-  const seller = await all.selling()
-  const productId = await all.shop.product({ sellerId: seller.id, currency: 'KWD', priceMinor: 1230 })
-  const order = await all.paid({ ...seller, productId })
-  const fee = all.connect.fees.at(-1)!
-  assert.deepEqual([fee['charge'], fee['amount'], fee['currency']], [all.chargeOf(order), 25, 'kwd'])
+  const seller = await all().selling()
+  const productId = await all().shop.product({ sellerId: seller.id, currency: 'KWD', priceMinor: 1230 })
+  const order = await all().paid({ ...seller, productId })
+  const fee = all().connect.fees.at(-1)!
+  assert.deepEqual([fee['charge'], fee['amount'], fee['currency']], [all().chargeOf(order), 25, 'kwd'])
   await refund(seller, order, 610)
-  await all.feeBack(order, 12)
+  await all().feeBack(order, 12)
   await refund(seller, order, 620)
-  await all.feeBack(order, 25)
-  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
-  assert.deepEqual(await all.differences(), [])
+  await all().feeBack(order, 25)
+  assert.equal(await all().balanceOf(`direct:${seller.id}`), 0)
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a refund in the seller’s dashboard returns its part of the fee too', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   seller.bank.refundInDashboard(intentOf(order), 950)
-  await refundedMinor(order, 950)
-  await all.feeBack(order, 19)
-  assert.equal(await balanceOf(`direct:${seller.id}`), 931)
-  assert.deepEqual(await all.differences(), [])
+  await all().refundedMinor(order.orderId, 950)
+  await all().feeBack(order, 19)
+  assert.equal(await all().balanceOf(`direct:${seller.id}`), 931)
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('the part of a fee goes back once, when its answer is lost and its key is forgotten', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
-  all.server.fail('done then 500', { match: ({ path, method }) => method === 'POST' && path.endsWith('/refunds') && path.startsWith('/v1/application_fees') }) // oxfmt-ignore
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  all().server.fail('done then 500', { match: ({ path, method }) => method === 'POST' && path.endsWith('/refunds') && path.startsWith('/v1/application_fees') }) // oxfmt-ignore
   await refund(seller, order, 950)
-  await all.feeBack(order, 19)
-  all.server.forgetKeys()
+  await all().feeBack(order, 19)
+  all().server.forgetKeys()
   await eventually(async () => feeJobs(order), (left) => left.length === 0) // oxfmt-ignore
-  await all.feeBack(order, 19)
+  await all().feeBack(order, 19)
 })
 
 test('a part of a fee whose account gives no access for a while goes back when it does again', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   const isFee = ({ path }: { path: string }) => path.startsWith('/v1/application_fees')
-  all.server.fail('503 html', { times: 9, match: isFee })
+  all().server.fail('503 html', { times: 9, match: isFee })
   seller.bank.refundInDashboard(intentOf(order), 950)
   const asked = (status: number, match: (call: { path: string }) => boolean) =>
     eventually(
       async () => (
-        await hurryFees(order),
-        all.server.calls.filter((call) => match(call) && call.status === status).length
+        await all().hurry('return_fee', order.orderId),
+        all().server.calls.filter((call) => match(call) && call.status === status).length
       ),
       (many) => many > 0,
     )
-  const before = all.server.calls.length
+  const before = all().server.calls.length
   await asked(503, isFee)
-  all.connect.revoke(seller.account)
-  all.server.works()
-  await asked(403, (call) => all.server.calls.indexOf(call as never) >= before && call.path.startsWith('/v1/charges/'))
+  all().connect.revoke(seller.account)
+  all().server.works()
+  await asked(
+    403,
+    (call) => all().server.calls.indexOf(call as never) >= before && call.path.startsWith('/v1/charges/'),
+  )
   await eventually(async () => (await feeJobs(order)).map(({ state }) => state), ([state]) => state !== 'active') // oxfmt-ignore
   assert.equal((await feeJobs(order))[0]?.state, 'retry')
-  all.connect.restore(seller.account)
-  await eventually(async () => (await hurryFees(order), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
-  await all.feeBack(order, 19)
+  all().connect.restore(seller.account)
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
+  await all().feeBack(order, 19)
 })
 
 test('a refund that fails before its part of the fee is back returns none', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
-  all.server.fail('503 html', { times: 99, match: ({ path }) => path.startsWith('/v1/application_fees') })
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  all().server.fail('503 html', { times: 99, match: ({ path }) => path.startsWith('/v1/application_fees') })
   const { id } = seller.bank.refundInDashboard(intentOf(order))
-  await refundedMinor(order, 1900)
+  await all().refundedMinor(order.orderId, 1900)
   seller.bank.failRefund(id)
-  await refundedMinor(order, 0)
-  all.server.works()
-  await eventually(async () => (await hurryFees(order), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
-  await all.feeBack(order, 0)
+  await all().refundedMinor(order.orderId, 0)
+  all().server.works()
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
+  await all().feeBack(order, 0)
 })
 
 test('a refund that fails after its part of the fee is back leaves that part for the next refund', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   const { id } = seller.bank.refundInDashboard(intentOf(order))
-  await all.feeBack(order, 38)
+  await all().feeBack(order, 38)
   seller.bank.failRefund(id)
-  await refundedMinor(order, 0)
+  await all().refundedMinor(order.orderId, 0)
   await refund(seller, order, 1900)
-  await refundedMinor(order, 1900)
-  await all.feeBack(order, 38)
-  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
+  await all().refundedMinor(order.orderId, 1900)
+  await all().feeBack(order, 38)
+  assert.equal(await all().balanceOf(`direct:${seller.id}`), 0)
 })
 
 test('a lost dispute takes the money from the seller’s account and returns the fee; nothing is owed', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   const dispute = seller.bank.openDispute(intentOf(order))
-  await all.shop.until(order.orderId, ({ status }) => status === 'disputed')
+  await all().shop.until(order.orderId, ({ status }) => status === 'disputed')
   seller.bank.closeDispute(dispute['id'], 'lost')
-  await all.shop.until(order.orderId, ({ status }) => status === 'charged_back')
-  await all.feeBack(order, 38)
-  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
-  assert.equal(await balanceOf(`seller:${seller.id}`), 0)
-  assert.deepEqual(await all.differences(), [])
+  await all().shop.until(order.orderId, ({ status }) => status === 'charged_back')
+  await all().feeBack(order, 38)
+  assert.equal(await all().balanceOf(`direct:${seller.id}`), 0)
+  assert.equal(await all().balanceOf(`seller:${seller.id}`), 0)
+  assert.deepEqual(await all().differences(), [])
 })
 
 /** An attempt that ended was paid all the same. */
@@ -184,47 +157,47 @@ async function paidAgain(seller: Seller, order: Created) {
   })
   await sql`
     insert into payments (id, order_id, processor, processor_payment_id, state)
-    values (${newId('pay')}, ${order.orderId}, ${seller.name}, ${again['id']}, 'canceled')`.execute(all.shop.db)
+    values (${newId('pay')}, ${order.orderId}, ${seller.name}, ${again['id']}, 'canceled')`.execute(all().shop.db)
   seller.bank.confirm(again['id'])
   return { id: String(again['id']), clientSecret: String(again['client_secret']) }
 }
 
 test('a second capture goes back with all of its fee', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   const second = await paidAgain(seller, order)
   await eventually(
     async () => seller.bank.refunds.length,
     (refunds) => refunds === 1,
   )
-  await all.feeBack(second, 38)
-  await all.feeBack(order, 0)
-  await eventually(all.differences, (found) => found.length === 0)
+  await all().feeBack(second, 38)
+  await all().feeBack(order, 0)
+  await eventually(all().differences, (found) => found.length === 0)
 })
 
 test('a second capture that the seller sends back in the dashboard returns all of its fee, and once', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   seller.bank.refusesRefunds = true
   const second = await paidAgain(seller, order)
   await eventually(
     async () =>
-      all.server.calls.filter(({ path, account }) => path === '/v1/refunds' && account === seller.account).length,
+      all().server.calls.filter(({ path, account }) => path === '/v1/refunds' && account === seller.account).length,
     (asked) => asked > 0,
   )
   seller.bank.refusesRefunds = false
   seller.bank.refundInDashboard(second.id, 900)
   seller.bank.refundInDashboard(second.id)
-  await all.feeBack(second, 38)
-  await all.server.delivered()
-  await all.feeBack(order, 0)
-  assert.equal(all.connect.feeRefunds.filter(({ fee }) => fee === all.connect.fees.at(-1)!['id']).length, 1)
-  await eventually(all.differences, (found) => found.length === 0)
+  await all().feeBack(second, 38)
+  await all().server.delivered()
+  await all().feeBack(order, 0)
+  assert.equal(all().connect.feeRefunds.filter(({ fee }) => fee === all().connect.fees.at(-1)!['id']).length, 1)
+  await eventually(all().differences, (found) => found.length === 0)
 })
 
 test('what another account says about a payment never counts', async () => {
-  const [seller, thief] = [await all.selling(), await all.selling()]
-  const order = await all.shop.checkout({ productId: seller.productId })
+  const [seller, thief] = [await all().selling(), await all().selling()]
+  const order = await all().shop.checkout({ productId: seller.productId })
   const id = intentOf(order)
   // the same object, reported by another account: also in a payment that names our order there
   const forged = thief.bank.createIntent({
@@ -236,72 +209,72 @@ test('what another account says about a payment never counts', async () => {
   thief.bank.confirm(forged['id'])
   const told = thief.bank.events.at(-1)!
   const object = { ...told['data'].object, id }
-  await all.server.send({ ...told, id: 'evt_forged1', account: thief.account, data: { object } })
-  await all.server.send({ ...told, id: 'evt_forged2', data: { object } })
-  await all.server.send({ ...told, id: 'evt_forged3', account: 'acct_stranger', data: { object } })
-  await all.server.delivered()
-  const answers = all.server.deliveries.filter((one) => one.id.startsWith('evt_forged'))
+  await all().server.send({ ...told, id: 'evt_forged1', account: thief.account, data: { object } })
+  await all().server.send({ ...told, id: 'evt_forged2', data: { object } })
+  await all().server.send({ ...told, id: 'evt_forged3', account: 'acct_stranger', data: { object } })
+  await all().server.delivered()
+  const answers = all().server.deliveries.filter((one) => one.id.startsWith('evt_forged'))
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 200],
   )
-  assert.equal((await all.shop.status(order.orderId, 'bob@example.com', true)).paid, false)
-  assert.deepEqual(await all.shop.transfers(order.orderId), [])
+  assert.equal((await all().shop.status(order.orderId, 'bob@example.com', true)).paid, false)
+  assert.deepEqual(await all().shop.transfers(order.orderId), [])
 })
 
 test('notifications that come late, twice and out of order settle once; lost ones are found', async () => {
-  const seller = await all.selling()
-  const order = await all.shop.checkout({ productId: seller.productId })
-  all.server.knobs.notify = 'held'
+  const seller = await all().selling()
+  const order = await all().shop.checkout({ productId: seller.productId })
+  all().server.knobs.notify = 'held'
   seller.bank.confirm(intentOf(order))
   seller.bank.refundInDashboard(intentOf(order), 950)
-  await all.server.release({ reversed: true, times: 2 })
-  await refundedMinor(order, 950)
-  all.server.knobs.notify = 'never'
-  const lost = await all.shop.checkout({ productId: seller.productId })
+  await all().server.release({ reversed: true, times: 2 })
+  await all().refundedMinor(order.orderId, 950)
+  all().server.knobs.notify = 'never'
+  const lost = await all().shop.checkout({ productId: seller.productId })
   seller.bank.confirm(intentOf(lost))
-  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all.shop.db)
-  await all.shop.backfill()
+  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all().shop.db)
+  await all().shop.backfill()
   // the first cursor of an account begins when it is first read
-  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all.shop.db)
-  await all.shop.backfill()
-  all.server.knobs.notify = 'now'
-  await all.shop.until(lost.orderId, ({ paid }) => paid)
-  assert.deepEqual((await all.shop.transfers(order.orderId)).map(({ kind }) => kind).sort(), ['fee', 'fee_refund', 'refund', 'sale']) // oxfmt-ignore
-  await eventually(all.differences, (found) => found.length === 0)
+  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all().shop.db)
+  await all().shop.backfill()
+  all().server.knobs.notify = 'now'
+  await all().shop.until(lost.orderId, ({ paid }) => paid)
+  assert.deepEqual((await all().shop.transfers(order.orderId)).map(({ kind }) => kind).sort(), ['fee', 'fee_refund', 'refund', 'sale']) // oxfmt-ignore
+  await eventually(all().differences, (found) => found.length === 0)
 })
 
 test('an account that gives no access any more sells nothing, and its orders keep it', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
-  all.connect.revoke(seller.account)
-  await all.awaits(seller.id, true)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  all().connect.revoke(seller.account)
+  await all().awaits(seller.id, true)
   const view = (await seller.browser.call('GET', '/api/payouts/account')).body
   assert.deepEqual([view.state, view.blocksSales], ['none', true])
   const { rows } = await sql<{ account: string }>`
-    select connected_account as account from orders where id = ${order.orderId}`.execute(all.shop.db)
+    select connected_account as account from orders where id = ${order.orderId}`.execute(all().shop.db)
   assert.equal(rows[0]!.account, seller.name)
-  assert.equal((await all.shop.status(order.orderId, 'bob@example.com')).paid, true)
+  assert.equal((await all().shop.status(order.orderId, 'bob@example.com')).paid, true)
 
   // a wrong key of the service looks the same, so the account is there again when it answers again
-  all.connect.restore(seller.account)
-  await all.readDue()
-  await all.awaits(seller.id, false)
+  all().connect.restore(seller.account)
+  await all().readDue()
+  await all().awaits(seller.id, false)
   assert.equal((await seller.browser.call('GET', '/api/payouts/account')).body.state, 'active')
 })
 
 test('a seller who has ended the access opens another account, and the first one never comes back beside it', async () => {
-  const seller = await all.selling()
-  all.connect.revoke(seller.account)
-  await all.awaits(seller.id, true)
+  const seller = await all().selling()
+  all().connect.revoke(seller.account)
+  await all().awaits(seller.id, true)
   assert.equal((await seller.browser.call('POST', '/api/payouts/account')).status, 200)
-  const second = String(all.connect.links.at(-1)!['account'])
+  const second = String(all().connect.links.at(-1)!['account'])
   assert.notEqual(second, seller.account)
-  all.connect.restore(seller.account)
-  await all.readDue()
+  all().connect.restore(seller.account)
+  await all().readDue()
   assert.equal((await seller.browser.call('GET', '/api/payouts/account')).body.state, 'open')
-  all.connect.stand(second, 'active')
-  await all.awaits(seller.id, false)
-  const order = await all.shop.checkout({ productId: seller.productId })
+  all().connect.stand(second, 'active')
+  await all().awaits(seller.id, false)
+  const order = await all().shop.checkout({ productId: seller.productId })
   assert.equal((order as { account?: string }).account, second)
 })

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
+import { type ConnectShop, sharedConnectShop } from '../support/connect-shop.ts'
 import { assertProblem, eventually } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
 
 // The payouts that Stripe makes from sellers' own accounts, beside those of this service.
 
-const ends: (() => unknown)[] = []
-let all: ConnectShop
-before(async () => {
-  all = await startConnectShop({ after: (end) => ends.push(end) })
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const all = sharedConnectShop()
 
 type Seller = Awaited<ReturnType<ConnectShop['selling']>>
 
@@ -30,10 +23,10 @@ const untilState = (seller: Seller, state: string) =>
   )
 
 test('a payout of Stripe shows its orders, fees and refunds, to its seller alone', async () => {
-  const [seller, other] = [await all.selling(), await all.selling()]
-  const [first, second] = [await all.paid(seller), await all.paid(seller)]
+  const [seller, other] = [await all().selling(), await all().selling()]
+  const [first, second] = [await all().paid(seller), await all().paid(seller)]
   seller.bank.refundInDashboard(intentOf(second), 950)
-  await all.feeBack(second, 19)
+  await all().feeBack(second, 19)
   // the seller's account has payments from elsewhere, too
   seller.bank.move('ch_elsewhere', 'charge', 500, 'usd', 20)
   const made = seller.bank.payOut('usd')
@@ -72,42 +65,42 @@ test('a payout of Stripe shows its orders, fees and refunds, to its seller alone
   seller.bank.endPayout(made['id'], 'paid')
   const { bankReference } = await untilState(seller, 'paid')
   assert.deepEqual([payout.bankReference, bankReference], [undefined, made['trace_id'].value])
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a payout that was paid and comes back after ten days is shown as reversed, and a late notification changes nothing', async () => {
-  const seller = await all.selling()
-  await all.paid(seller)
+  const seller = await all().selling()
+  await all().paid(seller)
   const made = seller.bank.payOut('usd')
   seller.bank.endPayout(made['id'], 'paid')
   const paid = seller.bank.events.at(-1)!
   await untilState(seller, 'paid')
-  const now = all.server.bank.now
-  all.server.bank.now = () => Date.now() + 10 * 86_400_000
+  const now = all().server.bank.now
+  all().server.bank.now = () => Date.now() + 10 * 86_400_000
   seller.bank.endPayout(made['id'], 'failed')
-  all.server.bank.now = now
+  all().server.bank.now = now
   const { failure, endedAt } = await untilState(seller, 'reversed')
   assert.deepEqual([failure, typeof endedAt], ['account closed', 'string'])
-  await all.server.send({ ...paid, id: 'evt_late', account: seller.account })
+  await all().server.send({ ...paid, id: 'evt_late', account: seller.account })
   assert.equal((await listed(seller))[0].status, 'reversed')
 })
 
 test('a payout of which no notification comes is found by the next reading', async () => {
-  const seller = await all.selling()
-  await all.paid(seller)
-  all.server.knobs.notify = 'never'
+  const seller = await all().selling()
+  await all().paid(seller)
+  all().server.knobs.notify = 'never'
   seller.bank.payOut('usd')
-  await all.readDue()
-  all.server.knobs.notify = 'now'
+  await all().readDue()
+  all().server.knobs.notify = 'now'
   assert.equal((await listed(seller)).length, 1)
-  await all.readDue()
+  await all().readDue()
   assert.equal((await listed(seller)).length, 1)
 })
 
 test('a list of many payouts is stored in one statement, and repeated in one', async () => {
-  const seller = await all.selling()
-  const { db } = all.shop
-  all.server.knobs.notify = 'never'
+  const seller = await all().selling()
+  const { db } = all().shop
+  all().server.knobs.notify = 'never'
   for (let at = 0; at < 30; at++) {
     seller.bank.move(`ch_${at}`, 'charge', 500 + at, 'usd', 20)
     seller.bank.payOut('usd')
@@ -128,27 +121,27 @@ test('a list of many payouts is stored in one statement, and repeated in one', a
     await sql`delete from noted`.execute(db)
     return rows.map(({ rows: count }) => count)
   }
-  await all.readDue()
+  await all().readDue()
   assert.deepEqual(await noted('INSERT'), [30])
-  await all.readDue()
+  await all().readDue()
   assert.deepEqual(await noted('UPDATE'), [30])
-  all.server.knobs.notify = 'now'
+  all().server.knobs.notify = 'now'
   const payouts = await listed(seller)
   assert.equal(new Set(payouts.map(({ reference }) => reference)).size, 25, 'a page of them')
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
   await sql`drop trigger note_new on processor_payouts; drop trigger note_known on processor_payouts`.execute(db)
 })
 
 test('what is in Stripe’s list and not here is a difference of the books', async () => {
-  const seller = await all.selling()
-  await all.paid(seller)
-  all.server.knobs.notify = 'never'
-  const now = all.server.bank.now
+  const seller = await all().selling()
+  await all().paid(seller)
+  all().server.knobs.notify = 'never'
+  const now = all().server.bank.now
   // accounts are read every few hours, so only an older payout should be here
-  all.server.bank.now = () => Date.now() - 12 * 3_600_000
+  all().server.bank.now = () => Date.now() - 12 * 3_600_000
   const made = seller.bank.payOut('usd')
-  all.server.bank.now = now
-  const found = await all.differences()
+  all().server.bank.now = now
+  const found = await all().differences()
   assert.deepEqual(found, [
     {
       what: 'payout_only_at_processor',
@@ -158,7 +151,7 @@ test('what is in Stripe’s list and not here is a difference of the books', asy
       foundMinor: null,
     },
   ])
-  await all.readDue()
-  assert.deepEqual(await all.differences(), [])
-  all.server.knobs.notify = 'now'
+  await all().readDue()
+  assert.deepEqual(await all().differences(), [])
+  all().server.knobs.notify = 'now'
 })

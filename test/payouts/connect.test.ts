@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type ConnectShop, OPERATOR, startConnectShop } from '../support/connect-shop.ts'
+import { OPERATOR, sharedConnectShop } from '../support/connect-shop.ts'
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
 
-const ends: (() => unknown)[] = []
-let all: ConnectShop
-before(async () => {
-  all = await startConnectShop({ after: (end) => ends.push(end) })
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const all = sharedConnectShop()
 
-const buy = (productId: string) => all.shop.call('POST', '/api/checkout', { productId, email: 'bob@example.com' })
+const buy = (productId: string) => all().shop.call('POST', '/api/checkout', { productId, email: 'bob@example.com' })
 
 test('nobody opens an account without a sign-in, or where none is needed', async (t) => {
-  assertProblem(await all.shop.call('POST', '/api/payouts/account'), 401, 'not_signed_in')
-  assertProblem(await all.shop.call('GET', '/api/payouts/account'), 401, 'not_signed_in')
+  assertProblem(await all().shop.call('POST', '/api/payouts/account'), 401, 'not_signed_in')
+  assertProblem(await all().shop.call('GET', '/api/payouts/account'), 401, 'not_signed_in')
   const shop = await startTestShop(t)
   const browser = newBrowser(shop)
   await browser.signInByCode()
@@ -29,7 +22,7 @@ test('nobody opens an account without a sign-in, or where none is needed', async
 })
 
 test('a seller sells only while the account takes payments, and reads why not in plain words', async () => {
-  const { browser, productId, id } = await all.seller()
+  const { browser, productId, id } = await all().seller()
   assertProblem(await buy(productId), 409, 'shop_not_open')
   const none = await browser.call('GET', '/api/payouts/account')
   assert.deepEqual(none.body, { state: 'none', missing: [], paysOut: false, blocksSales: true, readAt: null })
@@ -37,7 +30,7 @@ test('a seller sells only while the account takes payments, and reads why not in
   const { status, body } = await browser.call('POST', '/api/payouts/account')
   assert.equal(status, 200)
   assert.match(body.url, /^https:\/\/connect\.stripe\.com\/setup\//)
-  const { account, return_url, refresh_url } = all.connect.links.at(-1)!
+  const { account, return_url, refresh_url } = all().connect.links.at(-1)!
   assert.deepEqual([return_url, refresh_url], [refresh_url, 'http://shop.test/shop/#/money'])
   const open = (await browser.call('GET', '/api/payouts/account')).body
   assert.deepEqual(
@@ -54,26 +47,26 @@ test('a seller sells only while the account takes payments, and reads why not in
     ],
   )
   assertProblem(await buy(productId), 409, 'shop_not_open')
-  assertProblem(await all.shop.call('GET', `/api/products/${productId}/public`), 409, 'shop_not_open')
+  assertProblem(await all().shop.call('GET', `/api/products/${productId}/public`), 409, 'shop_not_open')
 
-  all.connect.stand(account, 'in review')
+  all().connect.stand(account, 'in review')
   const review = await eventually(
     async () => (await browser.call('GET', '/api/payouts/account')).body,
     ({ state }) => state === 'restricted',
   )
   assert.deepEqual(review.missing, ['Nothing at the moment: Stripe is checking what you told it'])
-  all.connect.stand(account, 'active')
-  await all.awaits(id, false)
+  all().connect.stand(account, 'active')
+  await all().awaits(id, false)
   assert.equal((await buy(productId)).status, 201)
-  all.connect.stand(account, 'restricted')
-  await all.awaits(id, true)
+  all().connect.stand(account, 'restricted')
+  await all().awaits(id, true)
   assertProblem(await buy(productId), 409, 'shop_not_open')
   const restricted = (await browser.call('GET', '/api/payouts/account')).body
   assert.deepEqual(restricted.missing, ['A picture of an identity document'])
 })
 
 test('a sale is paid at the seller’s account, and the service takes exactly its fee', async () => {
-  const seller = await all.selling()
+  const seller = await all().selling()
   const created = await buy(seller.productId)
   assert.equal(created.status, 201, JSON.stringify(created.body))
   const order = created.body
@@ -81,23 +74,25 @@ test('a sale is paid at the seller’s account, and the service takes exactly it
   assert.equal(order.statementDescriptor, 'SELLER* A BOOK')
   const [intent] = seller.bank.paymentIntents
   assert.deepEqual([intent!['id'], intent!['amount'], intent!['application_fee_amount']], [intentOf(order), 1900, 38])
-  assert.equal(all.server.bank.paymentIntents.length, 0)
+  assert.equal(all().server.bank.paymentIntents.length, 0)
   seller.bank.confirm(intentOf(order))
-  await all.shop.until(order.orderId, ({ paid }) => paid)
-  assert.deepEqual(await all.shop.transfers(order.orderId), [
+  await all().shop.until(order.orderId, ({ paid }) => paid)
+  assert.deepEqual(await all().shop.transfers(order.orderId), [
     { kind: 'sale', debit: `processor:${seller.name}`, credit: `direct:${seller.id}`, amountMinor: 1900 },
     { kind: 'fee', debit: `direct:${seller.id}`, credit: 'fees', amountMinor: 38 },
   ])
   assert.deepEqual(
-    all.connect.fees.filter(({ account }) => account === seller.account).map(({ amount }) => amount),
+    all()
+      .connect.fees.filter(({ account }) => account === seller.account)
+      .map(({ amount }) => amount),
     [38],
   )
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('the seller’s lists show a sale at the own account, which is in no balance, and the operator finds it', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
+  const seller = await all().selling()
+  const order = await all().paid(seller)
   const { body } = await seller.browser.call('GET', '/api/transfers')
   assert.deepEqual(
     body.items.map(({ kind, amount, isDirect, balance }: any) => [kind, amount, isDirect, balance]),
@@ -109,99 +104,99 @@ test('the seller’s lists show a sale at the own account, which is in no balanc
   const detail = (await seller.browser.call('GET', `/api/orders/${order.orderId}`)).body
   assert.deepEqual([detail.netAmount, detail.transfers.length], [1862, 2])
   assert.deepEqual((await seller.browser.call('GET', '/api/balance')).body.items, [])
-  const operator = newBrowser(all.shop)
+  const operator = newBrowser(all().shop)
   await operator.signInByCode(OPERATOR)
   const found = await operator.call('GET', `/api/operator/orders?q=${intentOf(order)}`)
   assert.deepEqual(found.body.items.map(({ orderId }: any) => orderId), [order.orderId]) // oxfmt-ignore
 })
 
 test('the host of the payment page is registered at the account, so that wallets show there', async () => {
-  const seller = await all.selling()
-  await all.readDue()
-  await all.readDue()
+  const seller = await all().selling()
+  await all().readDue()
+  await all().readDue()
   assert.deepEqual(seller.bank.methodDomains.map((one) => one['domain_name']), ['shop.test']) // oxfmt-ignore
 })
 
 test('an operator’s own products sell on the service’s account', async () => {
-  const { productId, id } = await all.seller(OPERATOR)
+  const { productId, id } = await all().seller(OPERATOR)
   const { status, body } = await buy(productId)
   assert.deepEqual([status, body.processor, body.account], [201, 'stripe', undefined])
-  const intent = all.server.bank.paymentIntents.find((one) => one['id'] === intentOf(body))
+  const intent = all().server.bank.paymentIntents.find((one) => one['id'] === intentOf(body))
   assert.equal(intent!['application_fee_amount'], null)
-  all.server.bank.confirm(intentOf(body))
-  await all.shop.until(body.orderId, ({ paid }) => paid)
-  const [sale] = await all.shop.transfers(body.orderId)
+  all().server.bank.confirm(intentOf(body))
+  await all().shop.until(body.orderId, ({ paid }) => paid)
+  const [sale] = await all().shop.transfers(body.orderId)
   assert.equal(sale!.credit, `seller:${id}`)
 })
 
 test('a seller gets one account, however often it is opened at once, and when the process dies before it is stored', async () => {
-  const one = await all.seller()
-  const at = all.connect.accounts.length
+  const one = await all().seller()
+  const at = all().connect.accounts.length
   const opened = await Promise.all(Array.from({ length: 5 }, () => one.browser.call('POST', '/api/payouts/account')))
   assert.deepEqual(
     opened.map(({ status }) => status),
     [200, 200, 200, 200, 200],
   )
-  assert.equal(all.connect.accounts.length, at + 1)
+  assert.equal(all().connect.accounts.length, at + 1)
 
-  const other = await all.seller()
+  const other = await all().seller()
   // the account is made, and its answer never arrives
   const isMaking = ({ path, method }: { path: string; method: string }) => method === 'POST' && path === '/v1/accounts'
-  all.server.fail('done then drop', { times: 2, match: isMaking })
+  all().server.fail('done then drop', { times: 2, match: isMaking })
   assertProblem(await other.browser.call('POST', '/api/payouts/account'), 503, 'account_unavailable')
-  const made = all.connect.accounts.at(-1)!
+  const made = all().connect.accounts.at(-1)!
   assert.equal((await other.browser.call('GET', '/api/payouts/account')).body.state, 'none')
   // Stripe remembers a key for a day, and the process was down for longer
-  all.server.forgetKeys()
-  await all.readDue()
+  all().server.forgetKeys()
+  await all().readDue()
   const { rows } = await sql<{ account: string }>`
-    select account from connected_accounts where seller_id = ${other.id}`.execute(all.shop.db)
+    select account from connected_accounts where seller_id = ${other.id}`.execute(all().shop.db)
   assert.deepEqual(rows, [{ account: made['id'] }])
-  assert.equal(all.connect.accounts.length, at + 2)
+  assert.equal(all().connect.accounts.length, at + 2)
 })
 
 test('a seller hears once that the account takes no payments any more, and what Stripe needs', async () => {
-  const { id, browser } = await all.selling()
+  const { id, browser } = await all().selling()
   const { rows } = await sql<{ email: string; account: string }>`
     select s.email, c.account from sellers s join connected_accounts c on c.seller_id = s.id where s.id = ${id}`.execute(
-    all.shop.db,
+    all().shop.db,
   )
   const { email, account } = rows[0]!
   const told = async (count: number) => {
     const found = await eventually(
-      async () => (await all.shop.mails(email)).filter(({ subject }) => /account takes no payments/.test(subject)),
+      async () => (await all().shop.mails(email)).filter(({ subject }) => /account takes no payments/.test(subject)),
       (mails) => mails.length >= count,
     )
     assert.equal(found.length, count)
     return found
   }
-  all.connect.stand(account, 'restricted')
-  await all.awaits(id, true)
+  all().connect.stand(account, 'restricted')
+  await all().awaits(id, true)
   const [mail] = await told(1)
   for (const part of ['not for sale', 'A picture of an identity document', '/shop/#/money'])
     assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
   // the same news again, by the job and by the page
-  await all.readDue()
+  await all().readDue()
   await browser.call('GET', '/api/payouts/account')
   await told(1)
-  all.connect.stand(account, 'active')
-  await all.awaits(id, false)
-  all.connect.revoke(account)
-  await all.readDue()
-  await all.awaits(id, true)
+  all().connect.stand(account, 'active')
+  await all().awaits(id, false)
+  all().connect.revoke(account)
+  await all().readDue()
+  await all().awaits(id, true)
   const left = (await told(2)).find(({ text }) => text.includes('no access any more'))
   assert(left)
 })
 
 test('money that a restricted account has captured still settles', async () => {
-  const seller = await all.selling()
-  const order = await all.shop.checkout({ productId: seller.productId })
+  const seller = await all().selling()
+  const order = await all().shop.checkout({ productId: seller.productId })
   seller.bank.confirm(intentOf(order), { outcome: 'processing' })
-  await all.shop.until(order.orderId, ({ status }) => status === 'processing')
-  all.connect.stand(seller.account, 'restricted')
-  await all.awaits(seller.id, true)
+  await all().shop.until(order.orderId, ({ status }) => status === 'processing')
+  all().connect.stand(seller.account, 'restricted')
+  await all().awaits(seller.id, true)
   seller.bank.finish(intentOf(order), 'succeed')
-  await all.shop.until(order.orderId, ({ paid }) => paid)
+  await all().shop.until(order.orderId, ({ paid }) => paid)
   assertProblem(await buy(seller.productId), 409, 'shop_not_open')
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 })

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { PRICE, type RouteShop, startRouteShop } from '../support/route-shop.ts'
+import { test } from 'node:test'
+import { NET, type RouteShop, sharedRouteShop } from '../support/route-shop.ts'
 import { assertProblem } from '../support/shop.ts'
 
 // The settlements by which Razorpay pays sellers' banks what was passed on to their linked accounts.
 
-const NET = PRICE - 998
-const ends: (() => unknown)[] = []
-let all: RouteShop
-before(async () => {
-  all = await startRouteShop({ after: (end) => ends.push(end) })
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const all = sharedRouteShop()
 
 type Seller = Awaited<ReturnType<RouteShop['selling']>>
 
 /** Does what the job does each ten minutes, here twice. */
 async function mirror(): Promise<void> {
-  await Promise.all([all.readSettlements(), all.readSettlements()])
+  await Promise.all([all().readSettlements(), all().readSettlements()])
 }
 const listed = async ({ browser }: Seller): Promise<any[]> => {
   const { status, body } = await browser.call('GET', '/api/payouts')
@@ -36,17 +28,17 @@ const parts = ({ sales, others, left, orders }: any) => ({
 })
 async function sold(seller: Seller, count: number) {
   const orders = []
-  for (let at = 0; at < count; at++) orders.push(await all.paid(seller))
+  for (let at = 0; at < count; at++) orders.push(await all().paid(seller))
   return orders
 }
 
 test('a settlement shows its orders and what was taken back, to its seller alone', async () => {
-  const [seller, other] = [await all.selling(), await all.selling()]
+  const [seller, other] = [await all().selling(), await all().selling()]
   const [first, second] = (await sold(seller, 2)) as [any, any]
-  await all.books(seller.id, 0, 2 * NET)
+  await all().books(seller.id, 0, 2 * NET)
   await mirror()
   assert.deepEqual(await listed(seller), [])
-  const made = all.route.settle(seller.account)
+  const made = all().route.settle(seller.account)
   await mirror()
   await mirror()
   const [payout, ...more] = await listed(seller)
@@ -68,11 +60,11 @@ test('a settlement shows its orders and what was taken back, to its seller alone
   })
 
   // the bank has the first sale already, so its refund comes out of the next one
-  const third = await all.paid(seller)
-  await all.books(seller.id, 0, 3 * NET)
-  await all.refund(seller, first.orderId, 10_000)
-  await all.refundedMinor(first.orderId, 10_000)
-  const later = all.route.settle(seller.account)
+  const third = await all().paid(seller)
+  await all().books(seller.id, 0, 3 * NET)
+  await all().refund(seller, first.orderId, 10_000)
+  await all().refundedMinor(first.orderId, 10_000)
+  const later = all().route.settle(seller.account)
   await mirror()
   const next = (await listed(seller)).find(({ reference }) => reference === later['id'])
   assert.equal(next.amount, NET - 9_800)
@@ -88,37 +80,37 @@ test('a settlement shows its orders and what was taken back, to its seller alone
   assert.match(listing, new RegExp(`,${later['id']},.*,${later['utr']}\\r?\\n`))
   const pdf = await seller.browser.call('GET', `/api/payouts/${next.payoutId}/statement.pdf`)
   assert.match(pdf.body, /^%PDF/)
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a settlement that fails and is tried again is shown as it is, and as paid in the end', async () => {
-  const seller = await all.selling()
+  const seller = await all().selling()
   const [order] = await sold(seller, 1)
-  await all.books(seller.id, 0, NET)
-  const made = all.route.settle(seller.account, 'created')
+  await all().books(seller.id, 0, NET)
+  const made = all().route.settle(seller.account, 'created')
   await mirror()
   const [sent] = await listed(seller)
   assert.deepEqual([sent.status, sent.bankReference], ['sent', undefined])
-  all.route.bankSays(seller.account, made['id'], 'failed')
+  all().route.bankSays(seller.account, made['id'], 'failed')
   await mirror()
   const [failed] = await listed(seller)
   assert.deepEqual([failed.status, typeof failed.endedAt, typeof failed.failure], ['failed', 'string', 'string'])
-  all.route.bankSays(seller.account, made['id'], 'processed')
+  all().route.bankSays(seller.account, made['id'], 'processed')
   await mirror()
   const [paid] = await listed(seller)
   assert.deepEqual([paid.status, paid.endedAt, paid.failure], ['paid', undefined, undefined])
   // what the seller finds at the bank
   assert.deepEqual([paid.reference, paid.bankReference], [made['id'], made['utr']])
   assert.deepEqual(parts(await opened(seller, paid)).orders, [[order!.orderId, NET]])
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a list of transfers that is not whole yet is read again, and until then nothing is made up', async () => {
-  const seller = await all.selling()
+  const seller = await all().selling()
   const orders = await sold(seller, 2)
-  await all.books(seller.id, 0, 2 * NET)
-  const made = all.route.settle(seller.account)
-  const late = all.route.of(orders[1]!.razorpayOrder)[0]!
+  await all().books(seller.id, 0, 2 * NET)
+  const made = all().route.settle(seller.account)
+  const late = all().route.of(orders[1]!.razorpayOrder)[0]!
   late.recipient_settlement_id = null
   await mirror()
   const [payout] = await listed(seller)
@@ -134,39 +126,39 @@ test('a list of transfers that is not whole yet is read again, and until then no
 })
 
 test('what is in Razorpay’s list and not here, here and not there, or differs, is a difference of the books', async () => {
-  const seller = await all.selling()
+  const seller = await all().selling()
   await sold(seller, 1)
-  await all.books(seller.id, 0, NET)
-  const made = all.route.settle(seller.account)
+  await all().books(seller.id, 0, NET)
+  const made = all().route.settle(seller.account)
   const id = `razorpay@${seller.account}:${made['id']}`
   const of = { id, currency: 'INR' }
-  assert.deepEqual(await all.differences(), [{ ...of, what: 'payout_only_at_processor', expectedMinor: NET, foundMinor: null }]) // oxfmt-ignore
+  assert.deepEqual(await all().differences(), [{ ...of, what: 'payout_only_at_processor', expectedMinor: NET, foundMinor: null }]) // oxfmt-ignore
   await mirror()
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
   made['amount'] = NET - 1
-  assert.deepEqual(await all.differences(), [{ ...of, what: 'payout_differs', expectedMinor: NET - 1, foundMinor: NET }]) // oxfmt-ignore
+  assert.deepEqual(await all().differences(), [{ ...of, what: 'payout_differs', expectedMinor: NET - 1, foundMinor: NET }]) // oxfmt-ignore
   made['amount'] = NET
   made['status'] = 'failed'
-  assert.deepEqual(await all.differences(), [{ ...of, what: 'payout_failed_at_processor', expectedMinor: NET, foundMinor: NET }]) // oxfmt-ignore
-  all.route.settlements.delete(made['id'])
-  assert.deepEqual(await all.differences(), [{ ...of, what: 'payout_only_here', expectedMinor: null, foundMinor: NET }]) // oxfmt-ignore
-  all.route.settlements.set(made['id'], Object.assign(made, { status: 'processed' }))
+  assert.deepEqual(await all().differences(), [{ ...of, what: 'payout_failed_at_processor', expectedMinor: NET, foundMinor: NET }]) // oxfmt-ignore
+  all().route.settlements.delete(made['id'])
+  assert.deepEqual(await all().differences(), [{ ...of, what: 'payout_only_here', expectedMinor: null, foundMinor: NET }]) // oxfmt-ignore
+  all().route.settlements.set(made['id'], Object.assign(made, { status: 'processed' }))
 })
 
 test('settlements of accounts that are not here, and answers of another form, are left alone', async () => {
-  const seller = await all.selling()
+  const seller = await all().selling()
   const [order] = await sold(seller, 1)
-  await all.books(seller.id, 0, NET)
-  all.route.transferInDashboard(order!.paymentId, 'acc_Stranger000000', 100)
-  all.route.settle('acc_Stranger000000')
+  await all().books(seller.id, 0, NET)
+  all().route.transferInDashboard(order!.paymentId, 'acc_Stranger000000', 100)
+  all().route.settle('acc_Stranger000000')
   await mirror()
   assert.deepEqual(await listed(seller), [])
   for (const fault of ['not_found', 'server_error', 'html'] as const) {
-    all.bank.break(/GET \/v1\/transfers$/, fault, 99)
+    all().bank.break(/GET \/v1\/transfers$/, fault, 99)
     await mirror().catch(() => undefined)
-    all.bank.works()
+    all().bank.works()
   }
-  const made = all.route.settle(seller.account)
+  const made = all().route.settle(seller.account)
   const id = made['id']
   made['id'] = '../../payouts'
   await mirror()

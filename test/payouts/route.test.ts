@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { BUSINESS, OPERATOR, PRICE, type RouteShop, startRouteShop } from '../support/route-shop.ts'
+import { BUSINESS, FEE, OPERATOR, PRICE, sharedRouteShop } from '../support/route-shop.ts'
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
 // Sellers' linked accounts at Razorpay, and who sells.
 
-const FEE = 998
 const ORDER = ['sale', 'fee', 'passed_on']
-const ends: (() => unknown)[] = []
-let all: RouteShop
-before(async () => {
-  all = await startRouteShop({ after: (end) => ends.push(end) })
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const all = sharedRouteShop()
 
-const buy = (productId: string) => all.shop.call('POST', '/api/checkout', { productId, email: 'bob@example.com' })
+const buy = (productId: string) => all().shop.call('POST', '/api/checkout', { productId, email: 'bob@example.com' })
 
 test('nobody tells of an account without a sign-in, where none is needed, or in another form than Razorpay takes', async (t) => {
-  assertProblem(await all.shop.call('PUT', '/api/payouts/account', BUSINESS), 401, 'not_signed_in')
-  const { browser } = await all.seller()
-  const made = all.route.accounts.size
+  assertProblem(await all().shop.call('PUT', '/api/payouts/account', BUSINESS), 401, 'not_signed_in')
+  const { browser } = await all().seller()
+  const made = all().route.accounts.size
   for (const [field, value] of [
     ['pan', 'ABCCE1234F'],
     ['pan', 'abcpe1234f'],
@@ -41,7 +33,7 @@ test('nobody tells of an account without a sign-in, where none is needed, or in 
     assertProblem(await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, [field]: value }), 400, 'validation_failed') // oxfmt-ignore
   assertProblem(await browser.call('PUT', '/api/payouts/account', {}), 400, 'validation_failed')
   assertProblem(await browser.call('POST', '/api/payouts/account'), 409, 'account_by_details')
-  assert.equal(all.route.accounts.size, made)
+  assert.equal(all().route.accounts.size, made)
 
   const shop = await startTestShop(t)
   const other = newBrowser(shop)
@@ -50,7 +42,7 @@ test('nobody tells of an account without a sign-in, where none is needed, or in 
 })
 
 test('a seller sells only while the linked account is activated, and reads why not in plain words', async () => {
-  const { browser, productId, id, email } = await all.seller()
+  const { browser, productId, id, email } = await all().seller()
   assertProblem(await buy(productId), 409, 'shop_not_open')
   const none = await browser.call('GET', '/api/payouts/account')
   assert.deepEqual(none.body, { state: 'none', missing: [], paysOut: false, blocksSales: true, readAt: null })
@@ -59,14 +51,14 @@ test('a seller sells only while the linked account is activated, and reads why n
   assert.equal(status, 200, JSON.stringify(body))
   assert.deepEqual([body.state, body.missing], ['restricted', ['Nothing at the moment: Razorpay is checking what you told it']]) // oxfmt-ignore
   assertProblem(await buy(productId), 409, 'shop_not_open')
-  const account = [...all.route.accounts.values()].find((one) => one.email === email)!
+  const account = [...all().route.accounts.values()].find((one) => one.email === email)!
   assert.deepEqual([account.business_type, account.profile.category, account.legal_info], ['individual', 'media_and_entertainment', undefined]) // oxfmt-ignore
   const view = async (wanted: string) =>
     eventually(
       async () => (await browser.call('GET', '/api/payouts/account')).body,
       ({ state }) => state === wanted,
     )
-  all.route.stand(account.id, 'needs_clarification', ['kyc.pan', 'individual_proof_of_address', 'surprise'])
+  all().route.stand(account.id, 'needs_clarification', ['kyc.pan', 'individual_proof_of_address', 'surprise'])
   const open = await view('open')
   assert.deepEqual(open.missing, [
     'The PAN: Razorpay does not have it, or it does not fit the name',
@@ -77,46 +69,46 @@ test('a seller sells only while the linked account is activated, and reads why n
   const again = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, businessPan: 'ABCFE1234F' })
   assert.equal(again.body.state, 'restricted')
   assert.deepEqual(account.legal_info, { pan: 'ABCFE1234F' })
-  all.route.stand(account.id, 'activated')
-  await all.awaits(id, false)
+  all().route.stand(account.id, 'activated')
+  await all().awaits(id, false)
   const active = await view('active')
   assert.deepEqual([active.missing, active.paysOut, active.blocksSales], [[], true, false])
   assert.equal((await buy(productId)).status, 201)
-  all.route.suspend(account.id)
-  await all.awaits(id, true)
+  all().route.suspend(account.id)
+  await all().awaits(id, true)
   assertProblem(await buy(productId), 409, 'shop_not_open')
   const suspended = await view('restricted')
   assert.deepEqual(suspended.missing, ['Razorpay has suspended this account. Please ask the operator of this service'])
-  const mail = (await all.shop.mails(email)).find(({ subject }) => /takes no payments/.test(subject))
+  const mail = (await all().shop.mails(email)).find(({ subject }) => /takes no payments/.test(subject))
   assert.equal(mail?.subject, 'Your Razorpay account takes no payments')
 })
 
 test('the service keeps nothing of what a seller tells: not in the database, not in a mail', async () => {
-  const { browser, email } = await all.seller()
+  const { browser, email } = await all().seller()
   const secrets = { pan: 'ZZZPZ9876Z', accountNumber: '99887766554433', street1: 'Nowhere Lane 9' }
   const { status } = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, ...secrets })
   assert.equal(status, 200)
   const { rows } = await sql<{ name: string }>`
     select table_schema || '.' || quote_ident(table_name) as name from information_schema.tables
-    where table_schema in ('public', 'pgboss') and table_type = 'BASE TABLE'`.execute(all.shop.db)
+    where table_schema in ('public', 'pgboss') and table_type = 'BASE TABLE'`.execute(all().shop.db)
   for (const { name } of rows)
     for (const secret of Object.values(secrets)) {
-      const { rows: found } = await sql`select from ${sql.raw(name)} t where t::text like ${`%${secret}%`} limit 1`.execute(all.shop.db) // oxfmt-ignore
+      const { rows: found } = await sql`select from ${sql.raw(name)} t where t::text like ${`%${secret}%`} limit 1`.execute(all().shop.db) // oxfmt-ignore
       assert.equal(found.length, 0, `${secret} is in ${name}`)
     }
-  assert(!JSON.stringify(await all.shop.mails(email)).includes(secrets.pan))
+  assert(!JSON.stringify(await all().shop.mails(email)).includes(secrets.pan))
 })
 
 test('the owner gets a mail before Razorpay hears of another bank account, and nobody changes it without end', async () => {
-  const { browser, email, id } = await all.seller()
+  const { browser, email, id } = await all().seller()
   await sql`
     insert into account_events (seller_id, what, email, previous_email)
-    values (${id}, 'email_changed', ${email}, ${`before-${email}`})`.execute(all.shop.db)
-  all.bank.break(/PATCH .*products/, 'drop')
+    values (${id}, 'email_changed', ${email}, ${`before-${email}`})`.execute(all().shop.db)
+  all().bank.break(/PATCH .*products/, 'drop')
   const lost = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, accountNumber: '5550001112229' })
   assertProblem(lost, 503, 'account_unavailable')
   for (const to of [email, `before-${email}`]) {
-    const mails = await eventually(() => all.shop.mails(to), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
+    const mails = await eventually(() => all().shop.mails(to), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
     const { text } = mails.find(({ subject }) => /go to another account/.test(subject))!
     assert.match(text, /HDFC … 2229/)
     assert.match(text, /at Razorpay/)
@@ -124,14 +116,14 @@ test('the owner gets a mail before Razorpay hears of another bank account, and n
   }
   await sql`
     insert into account_events (seller_id, what, currency)
-    select ${id}, 'payout_details_changed', 'INR' from generate_series(2, 20)`.execute(all.shop.db)
-  const made = all.bank.requests.length
+    select ${id}, 'payout_details_changed', 'INR' from generate_series(2, 20)`.execute(all().shop.db)
+  const made = all().bank.requests.length
   assertProblem(await browser.call('PUT', '/api/payouts/account', BUSINESS), 429, 'rate_limited')
-  assert.equal(all.bank.requests.length, made)
+  assert.equal(all().bank.requests.length, made)
 })
 
 test('what Razorpay does not take is told in its words, and the next try goes on with the same account', async () => {
-  const { browser, email, id } = await all.seller()
+  const { browser, email, id } = await all().seller()
   const refused = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, ifsc: 'XXXX0000317' })
   assertProblem(refused, 422, 'account_details_refused')
   assert.match(refused.body.detail, /Invalid IFSC Code/)
@@ -140,38 +132,42 @@ test('what Razorpay does not take is told in its words, and the next try goes on
   assert.equal(open.state, 'open')
   assert.deepEqual(open.missing, ['The bank account to which Razorpay pays: its number, its IFSC and its holder'])
   assert.equal((await browser.call('PUT', '/api/payouts/account', BUSINESS)).status, 200)
-  const made = [...all.route.accounts.values()].filter((one) => one.email === email)
+  const made = [...all().route.accounts.values()].filter((one) => one.email === email)
   assert.equal(made.length, 1)
   const { rows } = await sql<{ account: string; product: string }>`
-    select account, product from connected_accounts where seller_id = ${id}`.execute(all.shop.db)
+    select account, product from connected_accounts where seller_id = ${id}`.execute(all().shop.db)
   assert.equal(rows[0]!.account, made[0]!.id)
-  assert(all.route.products.has(rows[0]!.product))
+  assert(all().route.products.has(rows[0]!.product))
 })
 
 test('a seller gets one account, however often it is sent at once, and when any answer on the way is lost', async () => {
-  const one = await all.seller()
-  const at = all.route.accounts.size
+  const one = await all().seller()
+  const at = all().route.accounts.size
   const sent = await Promise.all(
     Array.from({ length: 4 }, () => one.browser.call('PUT', '/api/payouts/account', BUSINESS)),
   )
   assert(sent.every(({ status }) => status === 200 || status === 503 || status === 422), JSON.stringify(sent.map(({ body }) => body))) // oxfmt-ignore
   assert.equal((await one.browser.call('PUT', '/api/payouts/account', BUSINESS)).status, 200)
-  assert.equal(all.route.accounts.size, at + 1)
+  assert.equal(all().route.accounts.size, at + 1)
 
   for (const step of [/POST \/v2\/accounts$/, /POST .*stakeholders/, /POST .*products/, /PATCH .*products/]) {
-    const other = await all.seller()
-    const before = [all.route.accounts.size, all.route.products.size]
-    all.bank.break(step, 'drop_after')
+    const other = await all().seller()
+    const before = [all().route.accounts.size, all().route.products.size]
+    all().bank.break(step, 'drop_after')
     assertProblem(await other.browser.call('PUT', '/api/payouts/account', BUSINESS), 503, 'account_unavailable')
     const { status, body } = await other.browser.call('PUT', '/api/payouts/account', BUSINESS)
     assert.equal(status, 200, `${step}: ${JSON.stringify(body)}`)
-    assert.deepEqual([all.route.accounts.size, all.route.products.size], [before[0]! + 1, before[1]! + 1], String(step))
+    assert.deepEqual(
+      [all().route.accounts.size, all().route.products.size],
+      [before[0]! + 1, before[1]! + 1],
+      String(step),
+    )
   }
 })
 
 test('an account that somebody else has made with the same mailbox is never taken over', async () => {
-  const { browser, email, id } = await all.seller()
-  all.route.accounts.set('acc_Somebody000000', {
+  const { browser, email, id } = await all().seller()
+  all().route.accounts.set('acc_Somebody000000', {
     id: 'acc_Somebody000000',
     type: 'route',
     status: 'created',
@@ -182,21 +178,21 @@ test('an account that somebody else has made with the same mailbox is never take
   assertProblem(refused, 422, 'account_details_refused')
   assert.match(refused.body.detail, /an account with this e-mail address already/)
   const { rows } = await sql`select from connected_accounts where seller_id = ${id} and account is not null`.execute(
-    all.shop.db,
+    all().shop.db,
   )
   assert.equal(rows.length, 0)
-  all.route.accounts.delete('acc_Somebody000000')
+  all().route.accounts.delete('acc_Somebody000000')
 })
 
 test('a sale goes on to the linked account without the fee, and then nothing is owed', async () => {
-  const seller = await all.selling()
-  const order = await all.paid(seller)
-  const made = all.bank.orders.get(order.razorpayOrder)!
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  const made = all().bank.orders.get(order.razorpayOrder)!
   assert.deepEqual([made.amount, made.notes.account], [PRICE, seller.account])
-  const [transfer] = all.route.of(order.razorpayOrder)
+  const [transfer] = all().route.of(order.razorpayOrder)
   assert.deepEqual([transfer!.recipient, transfer!.amount, transfer!.currency], [seller.account, PRICE - FEE, 'INR'])
-  await all.books(seller.id, 0, PRICE - FEE)
-  const booked = (await all.shop.transfers(order.orderId)).toSorted(
+  await all().books(seller.id, 0, PRICE - FEE)
+  const booked = (await all().shop.transfers(order.orderId)).toSorted(
     (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind),
   )
   assert.deepEqual(booked, [
@@ -204,7 +200,7 @@ test('a sale goes on to the linked account without the fee, and then nothing is 
     { kind: 'fee', debit: `seller:${seller.id}`, credit: 'fees', amountMinor: FEE },
     { kind: 'passed_on', debit: `seller:${seller.id}`, credit: `direct:${seller.id}`, amountMinor: PRICE - FEE },
   ])
-  assert.deepEqual(await all.differences(), [])
+  assert.deepEqual(await all().differences(), [])
 
   const { body } = await seller.browser.call('GET', '/api/transfers')
   assert.deepEqual(body.items.map(({ kind, amount }: any) => [kind, amount]).toSorted(), [
@@ -221,36 +217,36 @@ test('a sale goes on to the linked account without the fee, and then nothing is 
 })
 
 test('an operator’s own products sell without a transfer', async () => {
-  const seller = await all.seller(OPERATOR)
-  const order = await all.paid(seller)
-  assert.deepEqual(all.route.of(order.razorpayOrder), [])
-  assert.equal(all.bank.orders.get(order.razorpayOrder)!.notes.account, undefined)
-  assert.equal(await all.balanceOf(`seller:${seller.id}`), PRICE - FEE)
-  assert.deepEqual(await all.differences(), [])
+  const seller = await all().seller(OPERATOR)
+  const order = await all().paid(seller)
+  assert.deepEqual(all().route.of(order.razorpayOrder), [])
+  assert.equal(all().bank.orders.get(order.razorpayOrder)!.notes.account, undefined)
+  assert.equal(await all().balanceOf(`seller:${seller.id}`), PRICE - FEE)
+  assert.deepEqual(await all().differences(), [])
 })
 
 test('a product in another currency than rupees takes no payment', async () => {
-  const seller = await all.selling()
-  const productId = await all.shop.product({ sellerId: seller.id, currency: 'USD', priceMinor: 1900 })
+  const seller = await all().selling()
+  const productId = await all().shop.product({ sellerId: seller.id, currency: 'USD', priceMinor: 1900 })
   const { status, body } = await buy(productId)
   assert.deepEqual([status, body.clientSecret], [201, undefined])
 })
 
 test('an order whose account was suspended meanwhile cannot be begun, and one that is paid settles', async () => {
-  const seller = await all.selling()
-  const order = await all.shop.checkout({ productId: seller.productId })
-  all.route.suspend(seller.account)
-  await all.awaits(seller.id, true)
-  all.bank.pay(order.clientSecret!)
-  await all.shop.until(order.orderId, ({ paid }) => paid)
-  await all.books(seller.id, 0, PRICE - FEE)
+  const seller = await all().selling()
+  const order = await all().shop.checkout({ productId: seller.productId })
+  all().route.suspend(seller.account)
+  await all().awaits(seller.id, true)
+  all().bank.pay(order.clientSecret!)
+  await all().shop.until(order.orderId, ({ paid }) => paid)
+  await all().books(seller.id, 0, PRICE - FEE)
   assertProblem(await buy(seller.productId), 409, 'shop_not_open')
 })
 
 test('an account of another way to pay sellers does not let its seller sell', async () => {
-  const { id, productId } = await all.seller()
+  const { id, productId } = await all().seller()
   await sql`
     insert into connected_accounts (id, seller_id, processor, account, state)
-    values ('con_00000000000000000000000001', ${id}, 'stripe', 'acct_1', 'active')`.execute(all.shop.db)
+    values ('con_00000000000000000000000001', ${id}, 'stripe', 'acct_1', 'active')`.execute(all().shop.db)
   assertProblem(await buy(productId), 409, 'shop_not_open')
 })

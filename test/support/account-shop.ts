@@ -38,6 +38,42 @@ export function accountShop(shop: TestShop, payer: Payer) {
         (awaits) => awaits === wanted,
       ),
 
+    async balanceOf(account: string): Promise<number> {
+      const { rows } = await sql<{ minor: number }>`
+        select coalesce(sum(case when credit_account = ${account} then amount_minor else -amount_minor end), 0)::bigint as minor
+        from transfers where ${account} in (credit_account, debit_account)`.execute(shop.db)
+      return rows[0]!.minor
+    },
+
+    refundedMinor: (orderId: string, wanted: number) =>
+      eventually(
+        async () => {
+          const { rows } = await sql<{ minor: number }>`
+            select refunded_minor as minor from orders where id = ${orderId}`.execute(shop.db)
+          return rows[0]!.minor
+        },
+        (minor) => minor === wanted,
+      ),
+
+    /** Jobs that wait between tries run now: all of a queue, or those of an order. */
+    hurry: (queue: string, orderId?: string) =>
+      sql`
+        with due as (
+          update pgboss.job set start_after = now() - interval '1 second'
+          where name = ${queue} and state = 'retry' and start_after > now()
+            and (${orderId ?? null}::text is null or data->>'orderId' = ${orderId ?? null}) returning name)
+        select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(
+        shop.db,
+      ),
+
+    /** What the overview shows the operator of this kind, and of this order. */
+    async matterOf(what: string, orderId = '') {
+      const operator = newBrowser(shop)
+      await operator.signInByCode(OPERATOR)
+      const { body } = await operator.call('GET', '/api/operator/attention')
+      return body.matters.find((one: { what: string; view: string }) => one.what === what && one.view.endsWith(orderId))
+    },
+
     /** Differences between the books, the orders and what the processor lists, for every account. */
     async differences() {
       const day = 86_400_000

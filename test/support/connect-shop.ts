@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Created } from '../../src/checkout/schema.ts'
 import type { Outcome } from '../stand-ins/stripe-bank.ts'
 import { OPERATOR, accountShop } from './account-shop.ts'
-import { type Ends, eventually } from './shop.ts'
+import { type Ends, eventually, startedOnce } from './shop.ts'
 import { intentOf, startStripeShop } from './stripe-shop.ts'
 
 export { OPERATOR }
@@ -57,3 +57,6 @@ export async function startConnectShop(t: Ends) {
   }
   return own
 }
+
+/** One such shop for all the tests of a file. */
+export const sharedConnectShop = (): (() => ConnectShop) => startedOnce(startConnectShop)

@@ -7,10 +7,13 @@ import { OPERATOR, accountShop } from './account-shop.ts'
 import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
 import type { newBrowser } from './seller.ts'
-import { type Ends, eventually } from './shop.ts'
+import { type Ends, eventually, startedOnce } from './shop.ts'
 
 export { OPERATOR }
 export const PRICE = 49_900
+/** The service's 2 % of it, and what goes on to the seller. */
+export const FEE = 998
+export const NET = PRICE - FEE
 export const BUSINESS: Business = {
   legalName: 'Asha Rao',
   businessType: 'individual',
@@ -63,6 +66,14 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       return { ...order, paymentId: String(payment.id), razorpayOrder: order.clientSecret! }
     },
 
+    /** A seller with one paid order whose price has gone on. */
+    async sold() {
+      const seller = await own.selling()
+      const order = await own.paid(seller)
+      await own.books(seller.id, 0, NET)
+      return { seller, order, transfer: route.of(order.razorpayOrder)[0]! }
+    },
+
     /** The order is paid a second time, by an attempt that had ended. Returns Razorpay's Order of it and the payment. */
     async paidAgain(
       { account }: { account: string },
@@ -85,28 +96,11 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       return String(body.id)
     },
 
-    async balanceOf(account: string): Promise<number> {
-      const { rows } = await sql<{ minor: number }>`
-        select coalesce(sum(case when credit_account = ${account} then amount_minor else -amount_minor end), 0)::bigint as minor
-        from transfers where ${account} in (credit_account, debit_account)`.execute(shop.db)
-      return rows[0]!.minor
-    },
-
     /** Waits until what is owed to a seller, and what is at the seller's account by the books, are so. */
     books: (sellerId: string, owed: number, passed: number) =>
       eventually(
         async () => [await own.balanceOf(`seller:${sellerId}`), await own.balanceOf(`direct:${sellerId}`)],
         ([isOwed, isPassed]) => isOwed === owed && isPassed === passed,
-      ),
-
-    refundedMinor: (orderId: string, wanted: number) =>
-      eventually(
-        async () => {
-          const { rows } = await sql<{ minor: number }>`
-            select refunded_minor as minor from orders where id = ${orderId}`.execute(shop.db)
-          return rows[0]!.minor
-        },
-        (minor) => minor === wanted,
       ),
 
     /** Does what the job does each ten minutes. */
@@ -125,3 +119,6 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
   }
   return own
 }
+
+/** One such shop for all the tests of a file. */
+export const sharedRouteShop = (): (() => RouteShop) => startedOnce(startRouteShop)

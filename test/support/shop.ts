@@ -289,18 +289,22 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
 }
 
 /** One service for all the tests of a file, which then share nothing but that it runs: each has its own products and orders. */
-export function sharedShop(options?: Parameters<typeof startTestShop>[1]): () => TestShop {
+export const sharedShop = (options?: Parameters<typeof startTestShop>[1]): (() => TestShop) =>
+  startedOnce((t) => startTestShop(t, options))
+
+/** Starts something once for all the tests of a file, and ends it after them. */
+export function startedOnce<T>(start: (t: Ends) => Promise<T>): () => T {
   const ends: (() => unknown)[] = []
-  let shop: TestShop | undefined
+  let started: T | undefined
   before(async () => {
-    shop = await startTestShop({ after: (end) => ends.push(end) }, options)
+    started = await start({ after: (end) => ends.push(end) })
   })
   after(async () => {
     for (const end of ends.reverse()) await end()
   })
   return () => {
-    assert(shop, 'the service did not start')
-    return shop
+    assert(started, 'it did not start')
+    return started
   }
 }
 
