@@ -133,11 +133,20 @@ async function exportFiles(parts: work.PayoutWork, runId: string, folder: string
   for (const { currency, format } of wanted) {
     const { name: file, content, payouts, amountMinor, isRepeat } = await work.exportAsOperator(parts, MACHINE, { runId, currency, format }) // oxfmt-ignore
     const target = path.join(folder, file)
-    fs.writeFileSync(target, content, { mode: 0o600 })
+    writeWhole(target, content)
     said.push(`${target}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}${isRepeat ? ', the same file as before' : ''}`) // oxfmt-ignore
   }
   if (said.length === 0) throw new Refusal('nothing_to_export', 'This run has no payouts to export.')
   return said
+}
+
+/** Moves the file to its name when it is whole: a bank takes half of a CSV too, if the process is killed while it writes. */
+function writeWhole(target: string, content: string): void {
+  const unfinished = `${target}.unfinished`
+  // one of a process that was killed may be readable by others
+  fs.rmSync(unfinished, { force: true })
+  fs.writeFileSync(unfinished, content, { mode: 0o600, flag: 'wx' })
+  fs.renameSync(unfinished, target)
 }
 
 async function mark(parts: work.PayoutWork, id: string, word: string, reason?: string): Promise<string[]> {

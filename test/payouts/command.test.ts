@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { logOf, operatorOf } from '../operator/support.ts'
-import { bareEnvironment } from '../support/service.ts'
-import { SECRET, sharedShop, temporaryFolder } from '../support/shop.ts'
-import { IBAN, MANUAL, dueSeller, newPaidSeller, runs } from './support.ts'
+import { sharedShop, temporaryFolder } from '../support/shop.ts'
+import { IBAN, MANUAL, dueSeller, newPaidSeller, payoutsCommand, runs } from './support.ts'
 
 // `npm run payouts`, on the machine itself.
 
-const COMMAND = path.join(import.meta.dirname, '../../scripts/payouts.ts')
 const PAYER = { PAYOUT_FROM_NAME: 'Example GmbH', PAYOUT_FROM_IBAN: 'DE02120300000000202051' }
 const shop = sharedShop({ env: { ...MANUAL.env, ...PAYER } })
 
-async function payouts(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
-  const { databaseUrl: DATABASE_URL, config } = shop()
-  const env = { ...bareEnvironment(), ...MANUAL.env, ...PAYER, DATABASE_URL, DATA_DIR: config.dataDir, SECRET }
-  const child = spawn(process.execPath, [COMMAND, ...args], { env })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (text) => (out += text))
-  child.stderr.on('data', (text) => (err += text))
-  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { status, out, err }
-}
+const payouts = (...args: string[]) => payoutsCommand(shop(), args, PAYER).ended
 const done = async (...args: string[]): Promise<string> => {
   const { status, out, err } = await payouts(...args)
   assert.deepEqual([status, err], [0, ''], args.join(' '))
@@ -72,7 +60,15 @@ test('the machine proposes, approves, exports, and marks; the files are the same
   assert(sepa.includes(`<MsgId>${runId.replace('_', '').toUpperCase()}EUR</MsgId>`))
   assert.match(csv, /18\.62/)
   assert.equal(fs.statSync(path.join(folder, first[0]![0]!)).mode & 0o077, 0, 'nobody else reads the account numbers')
+  // a file of the same name is replaced, and never written into: what a bank has opened stays whole, and nobody else may read the new one
+  const [[name = '']] = first as [string[]]
+  fs.linkSync(path.join(folder, name), path.join(folder, 'opened'))
+  fs.chmodSync(path.join(folder, name), 0o644)
+  fs.writeFileSync(path.join(folder, `${name}.unfinished`), 'half of a file', { mode: 0o644 })
   assert.match(await done('export', runId, folder), /the same file as before/)
+  assert.equal(fs.statSync(path.join(folder, name)).mode & 0o077, 0)
+  assert.notEqual(fs.statSync(path.join(folder, name)).ino, fs.statSync(path.join(folder, 'opened')).ino)
+  fs.rmSync(path.join(folder, 'opened'))
   assert.deepEqual(files(), first)
   assert.equal(await done('mark', runId, 'sent'), '2 payouts are marked as sent.\n')
   const operator = await operatorOf(shop())

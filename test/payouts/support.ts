@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import path from 'node:path'
 import { sql } from 'kysely'
 import type { Capture } from '../../src/processors/processor.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
-import { type Answer, type ShopOptions, type TestShop, eventually } from '../support/shop.ts'
+import { bareEnvironment } from '../support/service.ts'
+import { type Answer, SECRET, type ShopOptions, type TestShop, eventually } from '../support/shop.ts'
 import { OPERATOR } from '../operator/support.ts'
 import { query } from '../stand-ins/processor.ts'
 
@@ -154,4 +157,19 @@ export async function disputed(
   const [{ id: captureId, amountMinor }] = captures as [Capture]
   const disputes = [{ id: `dp_${orderId}`, captureId, amountMinor, state }]
   assert.equal((await shop.notify({ payment: { ...payment, captures, disputes } })).status, 200)
+}
+
+const COMMAND = path.join(import.meta.dirname, '../../scripts/payouts.ts')
+
+/** `npm run payouts`, as a process of its own. `ended` has no status when it was killed. */
+export function payoutsCommand(shop: TestShop, args: readonly string[], more: Record<string, string> = {}) {
+  const env = { ...MANUAL.env, DATABASE_URL: shop.databaseUrl, DATA_DIR: shop.config.dataDir, SECRET, ...more }
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...bareEnvironment(), ...env } })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (text) => (out += text))
+  child.stderr.on('data', (text) => (err += text))
+  const ended = new Promise<{ status: number | null; out: string; err: string }>((resolve) =>
+    child.on('close', (status) => resolve({ status, out, err })),
+  )
+  return { child, ended }
 }

@@ -202,6 +202,9 @@ function parentsByPs(): [number, number][] {
   return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
+/** A commit, as a client sends it (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0')
+
 /** A proxy before a database. Its connections can be cut and mended, or stall. */
 export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
   const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
@@ -212,6 +215,19 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     : { host: url.hostname.replace(/^\[|\]$/g, ''), port }
   const ends = new Set<net.Socket>()
   let stalled = false
+  let stop: { commits: number; isDone: boolean; server?: net.Socket; reached: () => void } | undefined
+  /** Whether these bytes go on. */
+  const passes = (bytes: Buffer, from: net.Socket, far: net.Socket): boolean => {
+    if (!stop) return true
+    if (stop.server) {
+      if (from === stop.server) stop.reached()
+      return from !== stop.server
+    }
+    if (from === far || !bytes.equals(COMMIT) || --stop.commits > 0) return true
+    stop.server = far
+    if (!stop.isDone) stop.reached()
+    return stop.isDone
+  }
   const server = net.createServer((near) => {
     const far = net.connect(target as net.NetConnectOpts)
     for (const [from, to] of [
@@ -219,7 +235,7 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
       [far, near],
     ] as const) {
       ends.add(from)
-      from.on('data', (bytes) => to.write(bytes))
+      from.on('data', (bytes) => passes(bytes, from, far) && to.write(bytes))
       if (stalled) from.pause()
       from.on('error', () => {})
       from.once('close', () => {
@@ -242,6 +258,16 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     url: url.href,
     cut,
     mend: () => listen(at),
+    /**
+     * Resolves when a client has sent the nth commit from now on, and stops it: the server does not get it, or, with `isDone`, has done it
+     * and the client does not get the answer.
+     */
+    stopCommit: (nth: number, isDone: boolean) =>
+      new Promise<void>((resolve) => {
+        stop = { commits: nth, isDone, reached: resolve }
+      }),
+    /** Nothing is stopped any more. */
+    pass: () => void (stop = undefined),
     /** From now on nothing passes, and neither side learns it. */
     stall() {
       stalled = true
