@@ -92,6 +92,19 @@ test('a payout that the bank refused is not proposed to the same account again, 
   assert.deepEqual([await next(), await own()], [null, null])
 })
 
+test('a payout to the account of before, which comes back after the details have changed, says nothing about the new account', async () => {
+  const seller = await dueSeller(shared())
+  const { send, mark, propose } = runs(await operatorOf(shared()))
+  const { payoutId } = await send(seller)
+  const other = { kind: 'other', name: 'Zoe Smith', country: 'US', lines: ['Second Bank', 'Account 87654321'] }
+  assert.equal((await seller.browser.call('PUT', '/api/payout-details/USD', other)).status, 200)
+  await mark(payoutId, 'failed')
+  const next = async () => lineOf(await propose(), seller.sellerId).blocked
+  assert.equal(await next(), 'details_changed')
+  await endHold(shared(), seller.sellerId)
+  assert.equal(await next(), null)
+})
+
 test('other details after a payout that came back wait 72 hours as ever', async () => {
   const { seller, next } = await refused()
   const other = { kind: 'other', name: 'Zoe Smith', country: 'US', lines: ['Second Bank', 'Account 87654321'] }
