@@ -51,9 +51,22 @@ export async function note(
   subject: string,
   detail: Record<string, unknown> = {},
 ): Promise<void> {
+  await noteEach(tx, actor, action, [{ subject, detail }])
+}
+
+/** The same of many subjects, in their order and in one statement. */
+export async function noteEach(
+  tx: Tx,
+  actor: string,
+  action: Action,
+  entries: readonly { subject: string; detail: Record<string, unknown> }[],
+): Promise<void> {
+  if (entries.length === 0) return
   await sql`
     insert into operator_actions (actor, action, subject, detail)
-    values (${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb)`.execute(tx)
+    select ${actor}, ${action}, n.subject, n.detail::jsonb
+    from unnest(${entries.map(({ subject }) => subject)}::text[], ${entries.map(({ detail }) => JSON.stringify(detail))}::text[])
+      with ordinality as n(subject, detail, at) order by n.at`.execute(tx)
 }
 
 /** The log from the newest entry on, of one order, seller or file if `subject` is given. */

@@ -9,7 +9,7 @@ import { type RunLineId, leaveOut } from '../payouts/leave-out.ts'
 import { type MovedPayout, movePayout, sendRun } from '../payouts/moves.ts'
 import { payAgain } from '../payouts/refused-account.ts'
 import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
-import { type Action, note } from './log.ts'
+import { type Action, note, noteEach } from './log.ts'
 
 // The actions of operators on payouts. Each writes its entry of the log in the same transaction.
 
@@ -138,8 +138,8 @@ export async function readStatementAsOperator(
     for (const { outcome } of applied.lines) counts[outcome] = (counts[outcome] ?? 0) + 1
     const { format, others, moved } = applied
     await note(tx, actor, 'payout_statement_read', statement.sha256.toString('hex'), { format, others, ...counts })
-    for (const { id, ...told } of moved.failed) await note(tx, actor, 'payout_failed', id, { ...told })
-    for (const { id, ...told } of moved.reversed) await note(tx, actor, 'payout_reversed', id, { ...told })
+    await noteEach(tx, actor, 'payout_failed', moved.failed.map(({ id: subject, ...detail }) => ({ subject, detail }))) // oxfmt-ignore
+    await noteEach(tx, actor, 'payout_reversed', moved.reversed.map(({ id: subject, ...detail }) => ({ subject, detail }))) // oxfmt-ignore
     return applied
   })
 }
