@@ -935,9 +935,9 @@ export interface PublicProduct {
         account?: string
         /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
         unitsPerMinor: number
-        /** The only ways of paying, by the processor’s names. */
+        /** The only payment methods, by the processor’s names. */
         allowedMethods?: string[]
-        /** The ways of paying left out. */
+        /** The payment methods left out. */
         excludedMethods?: string[]
       }
     }
@@ -1050,9 +1050,9 @@ export interface PublicProduct {
       account?: string
       /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
       unitsPerMinor: number
-      /** The only ways of paying, by the processor’s names. */
+      /** The only payment methods, by the processor’s names. */
       allowedMethods?: string[]
-      /** The ways of paying left out. */
+      /** The payment methods left out. */
       excludedMethods?: string[]
     }
   }

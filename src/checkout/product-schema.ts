@@ -57,9 +57,9 @@ const Payments = Type.Object({
           description: 'The form is given the amount in the processor’s own units. So many are one of our minor units.',
         }),
         allowedMethods: Type.Optional(
-          Type.Array(Type.String(), { description: 'The only ways of paying, by the processor’s names.' }),
+          Type.Array(Type.String(), { description: 'The only payment methods, by the processor’s names.' }),
         ),
-        excludedMethods: Type.Optional(Type.Array(Type.String(), { description: 'The ways of paying left out.' })),
+        excludedMethods: Type.Optional(Type.Array(Type.String(), { description: 'The payment methods left out.' })),
       },
       {
         description:

@@ -18,7 +18,7 @@ const PROBLEMS = {
   malformed_body: [400, 'The body is not valid JSON'],
   bad_request: [400, 'The request is not valid'],
   card_number_refused: [400, 'Card numbers are not accepted here'],
-  rail_not_offered: [400, 'This way of paying is not offered here'],
+  rail_not_offered: [400, 'This payment method is not offered here'],
   password_too_common: [400, 'The password is too easy to guess'],
   invalid_signature: [400, 'The signature does not match'],
   key_and_session: [400, 'The request brings a key and a session'],

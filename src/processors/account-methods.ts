@@ -4,7 +4,7 @@ import { type Log, errorForLog } from '../kit/log.ts'
 import { inTime } from '../kit/time.ts'
 import type { Processor } from './processor.ts'
 
-/** Short, because an operator who switches on a way of paying in the dashboard looks at the shop soon afterwards. */
+/** Short, because an operator who switches on a payment method in the dashboard looks at the shop soon afterwards. */
 const FRESH_SECONDS = 600
 /** The pause after a processor did not answer. */
 const RETRY_MS = 60_000
@@ -14,14 +14,14 @@ const WARN_MS = 3_600_000
 const START_MS = 2_000
 
 export interface AccountMethods {
-  /** The ways of paying that the account offers, by the processor's names. Undefined while they are unknown. It never waits. */
+  /** The payment methods that the account offers, by the processor's names. Undefined while they are unknown. It never waits. */
   of: (processor: string) => readonly string[] | undefined
   /** Reads the answers, and keeps them up to date from now on. */
   begin: (processors: ReadonlyMap<string, Processor>) => Promise<void>
 }
 
 /**
- * Remembers which ways of paying each account offers. A product page gets the last answer at once. When that answer is old, a
+ * Remembers which payment methods each account offers. A product page gets the last answer at once. When that answer is old, a
  * request in the background replaces it. The database stores the answer for all instances, and for a start during an outage.
  */
 export function accountMethods(db: Db, log: Log, now = () => performance.now()): AccountMethods {
@@ -42,7 +42,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
     } catch (error) {
       if (now() < (warnedAt.get(name) ?? -Infinity) + WARN_MS) return
       warnedAt.set(name, now())
-      log.warn({ processor: name, ...errorForLog(error) }, 'the processor did not say which ways of paying it offers')
+      log.warn({ processor: name, ...errorForLog(error) }, 'the processor did not say which payment methods it offers')
     }
   }
 
@@ -61,7 +61,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
     async begin(opened) {
       processors = opened
       const askable = [...opened].filter(([, { fetchMethods }]) => fetchMethods).map(([name]) => name)
-      // without these answers the first page could show too few ways of paying
+      // without these answers the first page could show too few payment methods
       await Promise.all(askable.map((name) => inTime(refresh(name), START_MS).catch(() => {})))
     },
   }

@@ -39,7 +39,7 @@ const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set([
 
 /**
  * The error for a start that the processor would refuse again: AmountNotTaken or PaymentRefused. A processor's least and most differ
- * by currency, account and way of paying, and some of these refusals have no code of their own: they only name the parameter.
+ * by currency, account and payment method, and some of these refusals have no code of their own: they only name the parameter.
  */
 export function refusedStart(cause: ApiRefusal): AmountNotTaken | PaymentRefused {
   const { details, message } = cause

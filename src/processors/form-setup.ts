@@ -5,8 +5,8 @@ export interface FormSetup {
   account?: string | undefined
   /** The processor's units of the currency for one of our minor units: the form tells the amount in them. */
   unitsPerMinor: number
-  /** The only ways of paying that our payments allow, by the processor's names. Undefined: the account decides. */
+  /** The only payment methods that our payments allow, by the processor's names. Undefined: the account decides. */
   allowedMethods?: string[] | undefined
-  /** The ways of paying that our payments leave out. */
+  /** The payment methods that our payments leave out. */
   excludedMethods?: string[] | undefined
 }

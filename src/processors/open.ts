@@ -16,7 +16,7 @@ export interface ProcessorOptions {
   statementPrefix: string
   /** How long one call of ours may take. */
   callMs?: number | undefined
-  /** Stores which ways of paying the accounts offer. Without a database the service does not ask for them. */
+  /** Stores which payment methods the accounts offer. Without a database the service does not ask for them. */
   db?: Db | undefined
 }
 

@@ -93,7 +93,7 @@ export interface StartPayment {
   /** The payment is at our account, and the processor passes this part of it on to the seller's account. */
   passOn?: { account: string; amountMinor: number } | undefined
   /**
-   * Leaves out ways of paying that cost nothing to begin and give the buyer days, such as vouchers: the order holds a use of a
+   * Leaves out payment methods that cost nothing to begin and give the buyer days, such as vouchers: the order holds a use of a
    * limited discount code that other buyers wait for.
    */
   withoutVouchers?: boolean | undefined
@@ -157,7 +157,7 @@ export interface Processor {
   /** The rails for a currency, as far as we know them. It makes no request. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
-  /** How the form shows before there is a payment, with the same ways of paying. Undefined: not at all. It makes no request. */
+  /** How the form shows before there is a payment, with the same payment methods. Undefined: not at all. It makes no request. */
   formSetup?(payment: Pick<StartPayment, 'currency' | 'withoutVouchers'>): FormSetup | undefined
   /** `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
   fetchPayment(processorPaymentId: string, reported?: unknown): Promise<PaymentSnapshot>
@@ -189,7 +189,7 @@ export interface Processor {
   readonly accounts?: SellerAccounts
   /** All money that moved in [from, to), for the nightly reconciliation. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
-  /** The ways of paying that the account offers now, by the processor's names. Undefined: the answer names none. */
+  /** The payment methods that the account offers now, by the processor's names. Undefined: the answer names none. */
   fetchMethods?(): Promise<readonly string[] | undefined>
   /** Lets wallets show in a payment form on a host. A repeat changes nothing. */
   registerHost?(host: string): Promise<void>

@@ -12,7 +12,7 @@ import { sandboxProcessor } from './sandbox/sandbox.ts'
 
 interface ProcessorParts {
   db: Db
-  /** For the ways of paying that the accounts offer. */
+  /** For the payment methods that the accounts offer. */
   reservedDb: Db
   jobs: Jobs
   config: Pick<ProcessorOptions, 'processors' | 'stripe' | 'razorpay' | 'statementPrefix'> & {

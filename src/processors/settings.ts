@@ -9,7 +9,7 @@ export interface StripeSettings {
   readonly webhookSecrets: readonly string[]
   /** Another server that speaks Stripe's API. */
   readonly apiUrl?: string | undefined
-  /** The ways of paying, by Stripe's names. Without this list the account's dashboard decides. */
+  /** The payment methods, by Stripe's names. Without this list the account's dashboard decides. */
   readonly paymentMethodTypes?: readonly string[] | undefined
 }
 

@@ -59,7 +59,7 @@ for (const [what, number] of [
     await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
   })
 
-test('a way of paying with a page of its own opens the same order in the whole window, and is paid once', async ({
+test('a payment method with a page of its own opens the same order in the whole window, and is paid once', async ({
   page,
   shop,
 }) => {

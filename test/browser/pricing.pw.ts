@@ -228,10 +228,21 @@ const append = async (folder: string, file: string, text: string): Promise<void>
 const first = async (folder: string, ending: string): Promise<string> =>
   [...(await builtFilesOf('pricing/index.html', folder)).keys()].find((file) => file.endsWith(ending))!
 
-test('2 % on each of the seven rails, and nothing else', async ({ page }) => {
+test('home and pricing say that the processor’s charges come on top of the 2%, and write it as English does', async ({
+  page,
+}) => {
+  for (const path of ['/', '/pricing/']) {
+    await page.goto(path)
+    await expect(page.getByText('The payment processor’s own charges come on top of the 2%.')).toBeVisible()
+    expect(await page.locator('body').innerText(), path).not.toMatch(/\d\s%|way of paying/i)
+  }
+  await expect(page.getByText('Before the payment processor’s own charges.')).toBeVisible()
+})
+
+test('2% on each of the seven rails, and nothing else', async ({ page }) => {
   await page.goto('/pricing/')
-  for (const rail of RAILS.map((name) => name.replace('Bank debit', 'Debit'))) {
-    await expect(page.getByRole('row', { name: new RegExp(`^${rail}`) }).getByRole('cell')).toHaveText(/^2\s?%$/)
+  for (const rail of RAILS) {
+    await expect(page.getByRole('row', { name: new RegExp(`^${rail}`) }).getByRole('cell')).toHaveText('2%')
   }
   await expect(page.getByRole('row')).toHaveCount(RAILS.length + 1)
 })

@@ -17,7 +17,7 @@ const BOB = 'bob@example.com'
 const SELLER = 'ann@shop.test'
 const buy = (productId: string) => ({ productId, email: BOB })
 const key = (name: string) => ({ 'idempotency-key': `a key of sixteen or more ${name}`.replaceAll(' ', '-') })
-/** One way of paying, so that switching it off leaves none. */
+/** One payment method, so that switching it off leaves none. */
 const SEPA = { STRIPE_PAYMENT_METHOD_TYPES: 'sepa_debit' }
 
 /** A log whose lines can be read. */

@@ -65,7 +65,7 @@ test('the form that shows before the payment is told what the payment will have'
     }
 })
 
-test('where a way of paying shows only for a payment that exists, the form waits for the order', async (t) => {
+test('where a payment method shows only for a payment that exists, the form waits for the order', async (t) => {
   const { stripe } = await setUp(t, { paymentMethodTypes: ['card', 'blik', 'acss_debit'] })
   const waits = (currency: string) => stripe.formSetup({ currency }) === undefined
   assert.deepEqual(['PLN', 'CAD', 'USD', 'EUR'].map(waits), [true, true, false, false])

@@ -135,7 +135,7 @@ test('buyers see the brand on the product, and on the order with its address; a 
   assert.deepEqual([shown.termsUrl, shown.logoUrl, shown.name], [links.termsUrl, logoUrl, name])
 })
 
-test('the receipt of a trusted seller has the logo, the colour, the files and the way of paying; of others only their number', async () => {
+test('the receipt of a trusted seller has the logo, the colour, the files and the payment method; of others only their number', async () => {
   const { browser, sellerId, productId } = await newSeller()
   await browser.call('PATCH', '/api/brand', { accent: '#c00000' })
   await putLogo(browser, await logo())

@@ -29,7 +29,7 @@ export const processorOf = ({ product, state }: Pick<StepProps, 'product' | 'sta
 export const canShowForm = (processor: string | undefined): boolean =>
   processor === 'sandbox' || isDrawnByProcessor(processor)
 
-/** Some ways of paying show only for a payment that exists, so the order is made before the form is shown. */
+/** Some payment methods show only for a payment that exists, so the order is made before the form is shown. */
 export const needsOrder = ({ product, state }: Pick<StepProps, 'product' | 'state'>): boolean =>
   processorOf({ product, state }) === 'stripe' && !product.payments.form && !state.created
 

@@ -101,7 +101,7 @@ export interface PlainParts {
   /** The language of the page. */
   language: string
   words: Record<'formWindow' | 'howToFinish', string>
-  /** Present in a frame on another site: opens the page of the order in the whole window, for ways of paying that need it. */
+  /** Present in a frame on another site: opens the page of the order in the whole window, for payment methods that need it. */
   leave?: (() => void) | undefined
 }
 

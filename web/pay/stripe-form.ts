@@ -133,7 +133,7 @@ const dueOf = ({ amount, currency, setup }: Due) => ({
   ...(setup?.excludedMethods && { excludedPaymentMethodTypes: setup.excludedMethods }),
 })
 
-/** The ways of paying that never lead to another page: https://docs.stripe.com/payments/payment-methods/payment-method-support */
+/** The payment methods that never lead to another page: https://docs.stripe.com/payments/payment-methods/payment-method-support */
 const STAYS = new Set(
   'card link apple_pay google_pay us_bank_account sepa_debit bacs_debit au_becs_debit acss_debit boleto oxxo konbini wechat_pay paynow promptpay customer_balance'.split(
     ' ',

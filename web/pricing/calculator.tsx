@@ -53,7 +53,7 @@ export function Calculator() {
             <dd>{money(shown, currency)}</dd>
           </div>
           <div>
-            <dt>Fee, 2&#8239;%</dt>
+            <dt>Fee, 2%</dt>
             <dd>−{money(feeOf(shown), currency)}</dd>
           </div>
           <div class="total">
@@ -62,6 +62,7 @@ export function Calculator() {
           </div>
         </dl>
       </output>
+      <p class="soft small">Before the payment processor’s own charges.</p>
     </div>
   )
 }

@@ -193,7 +193,7 @@ export const shapes = {
   notes: Compile(Type.Object({ order_id: Text })),
   /** The type is credit, debit, prepaid or unknown. */
   card: Compile(Type.Object({ type: Text })),
-  /** The answer also has a member for each way of paying. */
+  /** The answer also has a member for each payment method. */
   methods: Compile(Type.Object({ entity: Type.Literal('methods') })),
   notification: Compile(Notification),
   /** A member of a notification's payload. */

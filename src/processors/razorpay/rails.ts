@@ -1,7 +1,7 @@
 import type { Rail } from '../rails.ts'
 import { type Payment, shapes } from './entities.ts'
 
-/** The rail of each of Razorpay's ways of paying. Device wallets pay there by UPI, with an intent or a QR code. */
+/** The rail of each of Razorpay's payment methods. Device wallets pay there by UPI, with an intent or a QR code. */
 const METHODS: Readonly<Record<string, Rail>> = {
   card: 'card',
   credit_card: 'card',

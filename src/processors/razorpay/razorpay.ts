@@ -13,7 +13,7 @@ import { withBack } from './transfers.ts'
 import { webhookVerifier } from './webhook.ts'
 
 export interface RazorpayOptions extends RazorpaySettings {
-  /** Returns the ways of paying that the account offers, or undefined while they are unknown. */
+  /** Returns the payment methods that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined
   /** How long one call may take, with all its requests. */
   callMs?: number | undefined

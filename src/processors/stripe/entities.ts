@@ -35,7 +35,7 @@ const PaymentIntent = Type.Object({
   application_fee_amount: Type.Optional(nullable(Amount)),
   /** What the buyer has to do next, if anything. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
-  /** The ways of paying that Stripe offers for this payment. */
+  /** The payment methods that Stripe offers for this payment. */
   payment_method_types: Type.Optional(Type.Array(Type.String())),
   client_secret: nullable(Type.String({ maxLength: 500 })),
 })
@@ -140,7 +140,7 @@ export const AccountSettings = Type.Object({
 })
 export type AccountSettings = Type.Static<typeof AccountSettings>
 
-/** The object also has a member for each way of paying. */
+/** The object also has a member for each payment method. */
 const MethodConfiguration = Type.Object({
   id: idOf('pmc'),
   object: Type.Literal('payment_method_configuration'),

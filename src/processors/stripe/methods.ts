@@ -3,7 +3,7 @@ import { listed, newDeadline } from './client.ts'
 import { shapes } from './entities.ts'
 
 /**
- * Reads the account's default configuration and returns the ways of paying that are switched on in the dashboard and activated
+ * Reads the account's default configuration and returns the payment methods that are switched on in the dashboard and activated
  * (https://docs.stripe.com/api/payment_method_configurations/object, `available`). Undefined when Stripe lists none.
  */
 export async function fetchMethods(stripe: Stripe): Promise<readonly string[] | undefined> {

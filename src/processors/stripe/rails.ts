@@ -1,7 +1,7 @@
 import type { Rail } from '../rails.ts'
 
 /**
- * The rail of each of Stripe's ways of paying (https://docs.stripe.com/api/payment_methods/object). Some take only the listed
+ * The rail of each of Stripe's payment methods (https://docs.stripe.com/api/payment_methods/object). Some take only the listed
  * currencies: Stripe refuses a payment that names them in another one. Bank transfers through a customer's balance
  * (`customer_balance`) are missing here: they need a customer and an account that keeps money.
  */
@@ -65,13 +65,13 @@ const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
   zip: { rail: 'wallet' },
 }
 
-/** Ways of paying that cost nothing to begin and can give the buyer days: vouchers, and debits that wait for test deposits. */
+/** Payment methods that cost nothing to begin and can give the buyer days: vouchers, and debits that wait for test deposits. */
 export const VOUCHERS = ['acss_debit', 'boleto', 'konbini', 'multibanco', 'oxxo', 'us_bank_account'] as const
 
-/** Ways of paying that the form shows only for a payment that exists (https://docs.stripe.com/payments/accept-a-payment-deferred). */
+/** Payment methods that the form shows only for a payment that exists (https://docs.stripe.com/payments/accept-a-payment-deferred). */
 const AFTER_PAYMENT = ['blik', 'acss_debit']
 
-/** Whether a currency has such a way of paying, so that the form waits for the order. */
+/** Whether a currency has such a payment method, so that the form waits for the order. */
 export const waitsForPayment = (
   configured: readonly string[] | undefined,
   currency: string,
@@ -88,23 +88,23 @@ export const waitsForPayment = (
 /** Shown while the account's offers are unknown: nearly every account has cards. */
 const LEAST = ['card']
 
-/** Returns the configured ways of paying, or throws an error that names the unknown ones. */
+/** Returns the configured payment methods, or throws an error that names the unknown ones. */
 export function checkedMethods(configured: readonly string[] | undefined): readonly string[] | undefined {
   const unknown = configured?.filter((one) => !Object.hasOwn(METHODS, one)) ?? []
-  if (unknown.length > 0) throw new Error(`these ways of paying cannot be offered: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`these payment methods cannot be offered: ${unknown.join(', ')}`)
   return configured?.length ? configured : undefined
 }
 
-/** The configured ways of paying that take a currency. */
+/** The configured payment methods that take a currency. */
 export const methodsFor = (configured: readonly string[], currency: string): string[] =>
   configured.filter((method) => METHODS[method]?.currencies?.split(' ').includes(currency) ?? true)
 
-/** A currency that a way of paying takes: the account's own, if possible. */
+/** A currency that a payment method takes: the account's own, if possible. */
 export const currencyFor = (method: string, accountCurrency: string): string =>
   methodsFor([method], accountCurrency)[0] ? accountCurrency : METHODS[method]!.currencies!.split(' ')[0]!
 
 /**
- * The rails for a currency. They come from the ways of paying that the account offers and, if the settings have a list, that the
+ * The rails for a currency. They come from the payment methods that the account offers and, if the settings have a list, that the
  * settings name. A device wallet pays with a card, and the account offers it separately. While the offers are unknown, the result
  * holds only the rails that need no confirmation by the account.
  */
@@ -130,7 +130,7 @@ export interface PaidWith {
   card?: { funding?: string | null; wallet?: { type: string } | null } | null
 }
 
-/** The rail that the buyer used, as Stripe reports it. For a way of paying that is newer than our table, its name decides. */
+/** The rail that the buyer used, as Stripe reports it. For a payment method that is newer than our table, its name decides. */
 export function railUsed({ type, card }: PaidWith): Rail {
   if (type === 'card' || type === 'card_present' || type === 'interac_present') {
     const wallet = card?.wallet?.type

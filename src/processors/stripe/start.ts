@@ -23,7 +23,7 @@ export interface Account {
   publishableKey: string
   /** The seller's own account, of which `stripe` asks. Undefined: ours. */
   connected: string | undefined
-  /** The configured ways of paying. Undefined: the account's dashboard decides. */
+  /** The configured payment methods. Undefined: the account's dashboard decides. */
   methods: readonly string[] | undefined
   statementPrefix: string
   /** Starts the clock of one call of ours. */
@@ -104,7 +104,7 @@ function refusedForGood(error: unknown): never {
 }
 
 /**
- * Handles an attempt that began with other parameters, such as another list of ways of paying. It returns an earlier payment that
+ * Handles an attempt that began with other parameters, such as another list of payment methods. It returns an earlier payment that
  * fits, and closes the others, because a buyer could pay two open payments. Undefined when none fits.
  */
 async function closeOthers(
@@ -168,7 +168,7 @@ function startedOf(
   return { processorPaymentId: id, clientSecret: secret, publishableKey, ...(connected && { account: connected }) }
 }
 
-/** The ways of paying of a payment: only these, or all but these. The payment and the form that shows before it must agree. */
+/** The payment methods of a payment: only these, or all but these. The payment and the form that shows before it must agree. */
 export function waysOf(
   { methods }: Pick<Account, 'methods'>,
   { currency, withoutVouchers }: Pick<StartPayment, 'currency' | 'withoutVouchers'>,
@@ -183,12 +183,12 @@ function paramsOf(account: Account, payment: StartPayment) {
   const { allowed: methods, excluded } = waysOf(account, payment)
   // Stripe takes only positive fees
   const fee = account.connected && payment.feeMinor ? feeToStripe(payment.feeMinor, currency) : undefined
-  if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
+  if (methods?.length === 0) throw new PaymentRefused(`no payment method is configured for ${currency}`)
   return {
     amount: toStripe(amountMinor, currency),
     ...(fee !== undefined && { application_fee_amount: fee }),
     currency: currency.toLowerCase(),
-    // Stripe leaves out what is not activated, because this list only allows ways of paying and does not require them
+    // Stripe leaves out what is not activated, because this list only allows payment methods and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
     ...(excluded && { excluded_payment_method_types: excluded }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },

@@ -23,7 +23,7 @@ import { verifyEvent } from './webhook.ts'
 export interface StripeOptions extends StripeSettings {
   /** What our statement descriptors begin with: the account's own shortened descriptor. */
   statementPrefix: string
-  /** Returns the ways of paying that the account offers, or undefined while they are unknown. */
+  /** Returns the payment methods that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined
   /** How long one call may take, with all its requests. */
   callMs?: number | undefined

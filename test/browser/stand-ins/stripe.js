@@ -36,7 +36,7 @@
         need(mode === 'payment', 'not a mode')
         need(Number.isSafeInteger(amount) && amount > 0, 'not an amount')
         need(/^[a-z]{3}$/.test(currency), 'not a currency')
-        need(!(allowedPaymentMethodTypes && excludedPaymentMethodTypes), 'two lists of ways of paying')
+        need(!(allowedPaymentMethodTypes && excludedPaymentMethodTypes), 'two lists of payment methods')
       }
       if (clientSecret) {
         only(rest, ['locale', 'fonts'])

@@ -19,7 +19,7 @@ export function FeeSum({ amount, currency, fee }: FeeExplainedProps) {
   const { text, rounding } = exactFee(amount, currency)
   return (
     <p class="soft">
-      2 % of {money(amount, currency)} is{' '}
+      2% of {money(amount, currency)} is{' '}
       {rounding === 'exact' ? 'exactly' : <span class="mono">{`${text} ${currency}`}</span>}
       {rounding === 'exact' ? ' ' : `, ${HOW[rounding]} `}
       <b>{money(fee, currency)}</b>.{' '}

@@ -7,7 +7,7 @@ interface Kind {
 /** Every kind of transfer that touches a seller's balance, in plain words. */
 export const KINDS: Record<string, Kind> = {
   sale: { name: 'Sale', group: 'sale' },
-  fee: { name: 'Fee, 2 %', group: 'fee' },
+  fee: { name: 'Fee, 2%', group: 'fee' },
   refund: { name: 'Refund to the buyer', group: 'refund' },
   refund_failed: { name: 'Refund failed, money back to you', group: 'refund' },
   fee_refund: { name: 'Share of the fee, back to you', group: 'fee_back' },
@@ -30,7 +30,7 @@ export const kindName = (kind: string): string => KINDS[kind]?.name ?? kind.repl
 
 const GROUPS: [Kind['group'], string][] = [
   ['sale', 'Sale'],
-  ['fee', 'Fee, 2 %'],
+  ['fee', 'Fee, 2%'],
   ['refund', 'Refunded'],
   ['fee_back', 'Fee returned'],
   ['dispute', 'Disputed'],
