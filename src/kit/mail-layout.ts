@@ -25,7 +25,13 @@ export interface Lines {
   language?: { locale: Locale; buttonFails: string }
 }
 
-const ENGLISH: NonNullable<Lines['language']> = { locale: 'en', buttonFails: 'The button not working? Open {url}' }
+const ENGLISH: NonNullable<Lines['language']> = { locale: 'en', buttonFails: 'Is the button not working? Open {url}' }
+
+/** A long address or order number breaks anywhere, so that no mail is wider than a phone. Older clients know the second name only. */
+const ANY_BREAK = 'overflow-wrap:anywhere;word-break:break-word'
+/** Wide enough for the longest word of a label. In Japanese and Chinese every character could begin a line. */
+const LABEL = 'color:#6b6f76;vertical-align:top;min-width:84px;word-break:keep-all'
+const VALUE = `padding:4px 0;vertical-align:top;${ANY_BREAK}`
 
 const OWN_COLOURS = { ground: '#1f5f4a', text: '#ffffff' }
 
@@ -47,7 +53,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
   ]
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><td style="padding:${gap};color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td style="${LABEL};padding:${gap}">${escapeHtml(label)}</td><td style="${VALUE}">${escapeHtml(value)}</td></tr>`,
   )
   const parts = [
     logo &&
@@ -70,7 +76,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
     link &&
       `<p style="margin:24px 0 0;font-size:13px"><a href="${escapeHtml(link.url)}" style="color:#6b6f76">${escapeHtml(link.label)}</a></p>`,
     button &&
-      `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">${escapeHtml(buttonFails.replace('{url}', () => button.url))}</p>`,
+      `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76;${ANY_BREAK}">${escapeHtml(buttonFails.replace('{url}', () => button.url))}</p>`,
   ]
   const html = `<!doctype html>
 <html lang="${locale}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"><title>${escapeHtml(title)}</title></head>

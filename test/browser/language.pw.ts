@@ -1,4 +1,5 @@
 import { type Browser, type Page } from '@playwright/test'
+import { renderMail } from '../../src/kit/mail-layout.ts'
 import { ar } from '../../src/words/ar.ts'
 import { de } from '../../src/words/de.ts'
 import { fr } from '../../src/words/fr.ts'
@@ -142,5 +143,26 @@ test('with texts half as long again nothing is wider than a phone, and nothing i
     await page.goto(address)
     await page.locator('#app h1').waitFor()
     await expectFits(page, address)
+  }
+})
+
+test('a mail is no wider than the smallest phone, and its labels stay whole', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 700 })
+  const url = `https://shop.example/order/?order=ord_01m89r2apd1m5sk7tcqx81gja3&locale=ja#t=${'Zd4'.repeat(14)}`
+  const facts: [string, string][] = [
+    ['支払い方法', 'カード'],
+    ['注文番号', '0NG1-KJ7A (ord_01m89r4fwk9rpp88yy0ng1kj7a)'],
+    ['同意いただいた内容', '撤回期間が終わる前に、ファイルをすぐに受け取ることに明示的に同意します。'],
+  ]
+  for (const locale of ['ja', 'ar'] as const) {
+    const language = { locale, buttonFails: '{url}' }
+    const lines = { subject: 'x', title: 'x', text: 'x', button: { label: 'x', url }, facts, language }
+    await page.setContent(renderMail(lines).html)
+    await expectFits(page, locale)
+    const height = await page
+      .locator('td')
+      .first()
+      .evaluate((cell) => cell.clientHeight)
+    expect(height, 'a label of one line').toBeLessThan(40)
   }
 })
