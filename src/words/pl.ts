@@ -64,6 +64,8 @@ export const pl: Catalogue = {
     contact: 'Kontakt',
     refundPolicy: 'Zasady zwrotów',
     total: 'Razem',
+    vat: 'VAT',
+    includesTax: 'w tym {rate} {tax} ({country})',
     price: 'Cena',
     discount: 'Rabat',
     paid: 'Zapłacono',
@@ -108,8 +110,6 @@ export const pl: Catalogue = {
     consentMissing: 'Zaznacz każde pole: sprzedawca potrzebuje Twojej zgody.',
     yourCountry: 'Twój kraj',
     chooseCountry: 'Wybierz swój kraj',
-    vat: 'VAT',
-    includesTax: 'w tym {rate} {tax} ({country})',
     plusTax: 'plus podatek, zależnie od kraju',
     countryDoubt:
       'Twoje połączenie zdaje się pochodzić z kraju: {seen}. Jeśli {country} to właściwy kraj, naciśnij ponownie.',

@@ -16,6 +16,7 @@ import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
 import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
+import { taxName } from '../ui/tax-name.ts'
 import { say, saying, wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('order')
@@ -184,40 +185,37 @@ function Sums({ order }: { order: OrderStatus }) {
       {discountAmount > 0 && <Line name={shared.price} value={money(amount + discountAmount, currency)} />}
       {discountAmount > 0 && <Line name={shared.discount} value={`−${money(discountAmount, currency)}`} />}
       {left < amount && <Line name={shared.total} value={money(amount, currency)} />}
+      {left < amount && <Tax order={order} />}
       {refundedAmount > 0 && <Line name={words.refunded} value={`−${money(refundedAmount, currency)}`} />}
       {chargedBackAmount > 0 && <Line name={words.reversed} value={`−${money(chargedBackAmount, currency)}`} />}
       <div class="total">
         <dt>{left < amount ? words.netPaid : paidAt ? shared.total : shared.price}</dt>
         <dd>{amount > 0 ? money(left, currency) : shared.free}</dd>
       </div>
-      <Tax order={order} />
+      {left === amount && <Tax order={order} />}
+      <Business order={order} />
     </>
   )
 }
 
-/** The tax within the price, as the receipt has it, and why a business has none. */
+/** The tax within the price. It stands below the price that it is part of, not below what is left of it. */
 function Tax({ order: { tax, currency } }: { order: OrderStatus }) {
-  if (!tax) return null
-  const { amount, rate, country, treatment, buyerTaxId } = tax
-  return (
+  if (!tax || tax.amount === 0) return null
+  const { amount, rate, country } = tax
+  const name = say(shared.includesTax, { rate: percent(rate), tax: taxName(country), country })
+  return <Line name={name} value={money(amount, currency)} />
+}
+
+/** The VAT number of a business, and why it pays no tax. */
+function Business({ order: { tax } }: { order: OrderStatus }) {
+  if (!tax?.buyerTaxId) return null
+  const value = (
     <>
-      {amount > 0 && (
-        <Line name={say(invoice.tax, { rate: `${country} ${percent(rate)}` })} value={money(amount, currency)} />
-      )}
-      {buyerTaxId && (
-        <Line
-          name={invoice.taxId}
-          value={
-            <>
-              {buyerTaxId.id}
-              {treatment === 'reverse_charge' && <p class="small soft">{invoice.reverseCharge}</p>}
-            </>
-          }
-          wide
-        />
-      )}
+      {tax.buyerTaxId.id}
+      {tax.treatment === 'reverse_charge' && <p class="small soft">{invoice.reverseCharge}</p>}
     </>
   )
+  return <Line name={invoice.taxId} value={value} wide />
 }
 
 interface LineProps {

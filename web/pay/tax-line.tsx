@@ -3,13 +3,13 @@ import { share } from '../../src/kit/money.ts'
 import { ApiError, type OrderStatus, type ProductView } from '../ui/api.ts'
 import { percent } from '../ui/format.ts'
 import { say, wordsOf } from '../ui/language.ts'
+import { taxName } from '../ui/tax-name.ts'
 import { useLater } from './later.ts'
 import type { State } from './state.ts'
 import type { TaxPartProps } from './tax-part.tsx'
 
 const words = wordsOf('pay')
-/** Countries whose tax has this name in every language. */
-const GST = /AU|IN|NZ|SG/
+const shared = wordsOf('ui')
 
 type PriceTax = ProductView['tax']
 
@@ -30,9 +30,9 @@ interface TaxLineProps {
 /** Says what tax a total has. Where there is none, it says nothing. */
 export function TaxLine({ tax, before }: TaxLineProps) {
   const country = tax?.country ?? ''
-  const text = before ? `${before} + {rate} {tax} ({country})` : words.includesTax
+  const text = before ? `${before} + {rate} {tax} ({country})` : shared.includesTax
   const said = tax?.rate
-    ? say(text, { tax: GST.test(country) ? 'GST' : words.vat, rate: percent(tax.rate), country })
+    ? say(text, { tax: taxName(country), rate: percent(tax.rate), country })
     : before && !country && words.plusTax
   return said ? <p class="small soft">{said}</p> : null
 }

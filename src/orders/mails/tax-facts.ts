@@ -12,7 +12,7 @@ export function taxFacts(
   { words, locale }: Reading,
 ): [label: string, value: string][] {
   if (!tax?.minor) return []
-  const name = GST.has(tax.country) ? 'GST' : words.pay.vat
+  const name = GST.has(tax.country) ? 'GST' : words.ui.vat
   const amount = formatMoney(tax.minor, currency, locale)
   return [[`${name} ${percentText(tax.rate, locale)} (${tax.country})`, amount]]
 }

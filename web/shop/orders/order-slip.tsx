@@ -86,7 +86,7 @@ function Tax({ order: { tax, currency } }: { order: OrderDetail }) {
   const { amount, rate, country, treatment, buyerTaxId } = tax
   return (
     <>
-      {amount > 0 && <Line name={`Tax within it (${country} ${percent(rate)})`} value={money(amount, currency)} />}
+      {amount > 0 && <Line name={`Including tax (${country} ${percent(rate)})`} value={money(amount, currency)} />}
       {buyerTaxId && <Line name="The buyer’s tax id" value={buyerTaxId.id} mono />}
       {treatment === 'reverse_charge' && <Line name="Reverse charge" value="The buyer owes the tax." wide />}
     </>
