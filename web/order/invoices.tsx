@@ -49,6 +49,9 @@ export function Invoices({ order, email }: { order: OrderStatus; email: string }
 
 const EMPTY = { name: '', address: '', postcode: '', city: '', country: ownRegion(), taxId: '' }
 type Typed = typeof EMPTY
+/** A business that gave its VAT number on the payment page need not type it again. */
+const businessOf = ({ tax }: OrderStatus): Partial<Typed> =>
+  tax?.buyerTaxId ? { country: tax.buyerTaxId.country, taxId: tax.buyerTaxId.id } : {}
 const NEEDED = ['name', 'address', 'city', 'country'] as const
 
 interface FormProps {
@@ -59,7 +62,7 @@ interface FormProps {
 }
 
 function Form({ order, email, until, onIssued }: FormProps) {
-  const [typed, setTyped] = useState<Typed>(EMPTY)
+  const [typed, setTyped] = useState<Typed>(() => ({ ...EMPTY, ...businessOf(order) }))
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [tries, setTries] = useState(0)
   const [isDone, setDone] = useState(false)
