@@ -90,6 +90,8 @@ test.describe('in the light and in the dark', () => {
   })
 
   test('axe finds nothing on the other pages', async ({ page }) => {
+    // some thirty pages, one after the other
+    test.slow()
     const { email, orderId } = await makeOrder(page)
     await payWith(page)
     await expectPaid(page)
@@ -178,6 +180,7 @@ test('a purchase with the keyboard alone, with all that moves', async ({ page })
     [/Security code/, '123'],
   ] as const) {
     await tabTo(name)
+    await expect(page.locator(':focus'), 'shows which field it is').toHaveCSS('outline-style', 'solid')
     await page.keyboard.type(text)
   }
   await tabTo(/How the bank behaves/)
@@ -212,6 +215,19 @@ test('animations run, and stop for users who prefer reduced motion', async ({ pa
   expect(await moving()).toBe(0)
   await page.emulateMedia({ reducedMotion: 'no-preference' })
   expect(await moving()).toBeGreaterThan(0)
+})
+
+test('with text of twice the size no payment method is cut off, in a language with long words', async ({ page }) => {
+  await page.setViewportSize(SIZES.phone.viewport)
+  await page.goto(`${DEMO_URL}&locale=de`)
+  await expect(page.getByRole('radio', { name: 'Banküberweisung' })).toBeVisible()
+  await page.evaluate(() => void (document.documentElement.style.fontSize = '200%'))
+  const cut = await page
+    .locator('.rail > label')
+    .evaluateAll((labels) =>
+      labels.flatMap((label) => (label.scrollWidth > label.clientWidth ? [label.textContent] : [])),
+    )
+  expect(cut).toEqual([])
 })
 
 test('with text of twice the size nothing is wider than a phone', async ({ page }) => {

@@ -77,6 +77,12 @@ for (const [name, use] of Object.entries(SIZES))
       await invoices.getByText('Need an invoice for a company?').click()
       await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
       await expect(invoices.getByLabel('Company or name')).toBeFocused()
+      const look = (label: string) =>
+        invoices.getByLabel(label).evaluate((field) => {
+          const { backgroundColor, borderTopLeftRadius, fontSize } = getComputedStyle(field)
+          return [backgroundColor, borderTopLeftRadius, fontSize]
+        })
+      expect(await look('Street and number')).toEqual(await look('Company or name'))
       await invoices.getByLabel('Company or name').fill('Acme Sp. z o.o.')
       await invoices.getByLabel('Street and number').fill('ul. Długa 1')
       await invoices.getByLabel('Postcode').fill('00-238')

@@ -45,7 +45,9 @@ export function SellerLinks({ seller, contact = true }: { seller: Seller; contac
       {refundPolicy && (
         <details>
           <summary>{words.refundPolicy}</summary>
-          <p class="soft">{refundPolicy}</p>
+          <p class="soft" dir="auto">
+            {refundPolicy}
+          </p>
         </details>
       )}
       {links.map(
