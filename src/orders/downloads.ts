@@ -45,8 +45,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
       left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
-  if (file?.expired)
-    throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
+  if (file?.expired) throw new Refusal('download_link_expired', 'This link has expired: your order page has a new one.')
   if (!file || file.fullRefundPending || !isDelivered(file.state))
     throw new Refusal('download_not_available', 'The files of this order are not available any more.')
   if (file.withdrawnReason !== null)

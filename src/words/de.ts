@@ -289,7 +289,7 @@ export const de: Catalogue = {
       'Der Mailserver von {email} hat ihn abgelehnt. Ist die Adresse falsch geschrieben, nennen Sie dem Anbieter ({support}) die richtige: Dorthin geht ein Code, mit dem Sie die Bestellung umziehen. Bis dahin ist alles hier, auf dieser Seite.',
     refunded: 'Erstattet',
     reversed: 'Von Ihrer Bank zurückgebucht',
-    netPaid: 'Netto bezahlt',
+    netPaid: 'Tatsächlich bezahlt',
     log: 'Alles, was geschehen ist',
     filesReleased: 'Dateien freigegeben',
     sendAgain: 'Beleg noch einmal senden',
@@ -366,9 +366,9 @@ export const de: Catalogue = {
     confirmIt: 'Adresse bestätigen',
     confirmed: 'Ihre Adresse ist bestätigt',
     confirmedLead: 'Die Bestellung öffnet sich schon mit ihr.',
-    movesWithConsent: 'Sie zieht um, wenn der Leser der alten Adresse zustimmt.',
+    movesWithConsent: 'Sie zieht um, wenn der Inhaber der alten Adresse zustimmt.',
     movesLater:
-      'Sie zieht drei Tage, nachdem wir die alte Adresse gefragt haben, um, außer deren Leser behält sie dort.',
+      'Drei Tage, nachdem wir die alte Adresse gefragt haben, zieht sie um, außer deren Inhaber behält sie dort.',
     receiptComing: 'Ein Beleg ist auf dem Weg zu Ihnen.',
     openOrder: 'Bestellung öffnen',
     codeWrong:
@@ -377,7 +377,7 @@ export const de: Catalogue = {
       'Es wurden zu viele falsche Codes versucht. Bitte warten Sie eine Weile und bitten Sie dann den Anbieter um einen neuen.',
     stays: 'Bleibt diese Bestellung bei Ihrer Adresse?',
     staysLead:
-      'Dem Anbieter wurde gesagt, Ihre Adresse sei ein Versehen, und der Leser eines anderen Postfachs hat das bestätigt. Haben Sie gekauft, dann behalten Sie die Bestellung: Es ändert sich nichts.',
+      'Dem Anbieter wurde gesagt, Ihre Adresse sei ein Versehen, und der Inhaber einer anderen Adresse hat das bestätigt. Haben Sie gekauft, dann behalten Sie die Bestellung: Es ändert sich nichts.',
     keeping: 'Wird behalten …',
     keep: 'Bestellung bei meiner Adresse behalten',
     mistake: 'War Ihre Adresse wirklich ein Versehen?',
@@ -436,7 +436,7 @@ export const de: Catalogue = {
     change: 'Eingaben ändern',
     emailHint: 'Die Adresse, mit der Sie gekauft haben könnten.',
     whatSays: 'Was steht auf Ihrem Kontoauszug?',
-    text: 'Text der Zeile',
+    text: 'Text auf dem Kontoauszug',
     textHint: 'So viel davon, wie Sie lesen können.',
     or: 'oder',
     amount: 'Betrag',
@@ -633,7 +633,7 @@ export const de: Catalogue = {
     moved: 'Ihre Bestellung hat jetzt eine andere Adresse',
     movedTitle: 'Diese Bestellung ist in ein anderes Postfach umgezogen.',
     movedText:
-      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Leser der richtigen hat das bestätigt. Von jetzt an öffnen sich die Bestellung, ihr Beleg und ihre Dateien nur noch mit jener Adresse. Haben Sie gekauft und das nicht veranlasst? Dann schreiben Sie dem Anbieter: Ihr Beleg nennt die Adresse.',
+      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Inhaber der richtigen hat das bestätigt. Von jetzt an öffnen sich die Bestellung, ihr Beleg und ihre Dateien nur noch mit jener Adresse. Haben Sie gekauft und das nicht veranlasst? Dann schreiben Sie dem Anbieter: Ihr Beleg nennt die Adresse.',
     recall: 'Eine Datei wurde zurückgerufen',
     recallTitle: 'Bitte lesen Sie das, bevor Sie wieder eine Datei öffnen.',
     recallText:
@@ -666,7 +666,7 @@ export const de: Catalogue = {
     stays: 'Bleibt Ihre Bestellung bei dieser Adresse?',
     staysTitle: 'Jemand sagt, dass diese Bestellung zu einer anderen Adresse gehört.',
     staysTold:
-      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Leser der anderen hat das bestätigt.',
+      'Dem Anbieter wurde gesagt, diese Adresse sei ein Versehen, und der Inhaber der anderen hat das bestätigt.',
     staysUntil:
       'Beide Adressen öffnen die Bestellung bis {time}; dann zieht sie um, und diese Adresse öffnet sie nicht mehr.',
     staysConsent: 'Sie zieht nur um, wenn Sie zustimmen.',

@@ -284,7 +284,7 @@ export const es: Catalogue = {
       'El servidor de correo de {email} lo rechazó. Si la dirección está mal escrita, indique la correcta al vendedor ({support}): allí llegará un código con el que podrá trasladar el pedido. Hasta entonces todo está aquí, en esta página.',
     refunded: 'Reembolsado',
     reversed: 'Devuelto por su banco',
-    netPaid: 'Neto pagado',
+    netPaid: 'Importe final pagado',
     log: 'Todo lo que ha ocurrido',
     filesReleased: 'Archivos disponibles',
     sendAgain: 'Enviar el recibo de nuevo',

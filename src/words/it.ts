@@ -285,7 +285,7 @@ export const it: Catalogue = {
       'Il server di posta di {email} l’ha rifiutata. Se l’indirizzo è scritto male, comunichi quello giusto al venditore ({support}): lì arriverà un codice con cui spostare l’ordine. Fino ad allora tutto è qui, in questa pagina.',
     refunded: 'Rimborsato',
     reversed: 'Stornato dalla sua banca',
-    netPaid: 'Netto pagato',
+    netPaid: 'Effettivamente pagato',
     log: 'Tutto ciò che è successo',
     filesReleased: 'File disponibili',
     sendAgain: 'Invia di nuovo la ricevuta',

@@ -71,7 +71,7 @@ export const ja: Catalogue = {
     paid: '支払い済み',
     free: '無料',
     onStatement: '明細の表示名',
-    soldBy: '販売者: {seller}',
+    soldBy: '販売者: {seller}。',
     questions: 'ご質問:',
     findOrder: '注文を探す',
     withdraw: 'ここから契約を撤回する',

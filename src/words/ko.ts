@@ -71,7 +71,7 @@ export const ko: Catalogue = {
     paid: '결제함',
     free: '무료',
     onStatement: '명세서 표시',
-    soldBy: '판매자: {seller}',
+    soldBy: '판매자: {seller}.',
     questions: '문의:',
     findOrder: '주문 찾기',
     withdraw: '여기에서 계약 철회',

@@ -284,7 +284,7 @@ export const nl: Catalogue = {
       'De mailserver van {email} heeft hem geweigerd. Is het adres verkeerd getypt, geef dan het juiste door aan de verkoper ({support}): daar gaat een code heen waarmee u de bestelling verhuist. Tot dan staat alles hier, op deze pagina.',
     refunded: 'Terugbetaald',
     reversed: 'Teruggeboekt door uw bank',
-    netPaid: 'Netto betaald',
+    netPaid: 'Uiteindelijk betaald',
     log: 'Alles wat er is gebeurd',
     filesReleased: 'Bestanden vrijgegeven',
     sendAgain: 'Stuur de bon nog eens',

@@ -282,7 +282,7 @@ export const pl: Catalogue = {
       'Serwer poczty {email} je odrzucił. Jeśli adres zawiera literówkę, podaj sprzedawcy ({support}) właściwy: wyślemy tam kod, którym przeniesiesz zamówienie. Do tego czasu wszystko jest tutaj, na tej stronie.',
     refunded: 'Zwrócono',
     reversed: 'Cofnięte przez Twój bank',
-    netPaid: 'Zapłacono netto',
+    netPaid: 'Ostatecznie zapłacono',
     log: 'Wszystko, co się wydarzyło',
     filesReleased: 'Pliki udostępnione',
     sendAgain: 'Wyślij potwierdzenie ponownie',

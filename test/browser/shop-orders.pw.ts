@@ -154,7 +154,7 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await buyer.getByLabel('Code').fill(code)
   await buyer.keyboard.press('Enter')
   await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused(SLOW)
-  await expect(buyer.getByText(/unless the reader of the old address keeps it there/)).toBeVisible()
+  await expect(buyer.getByText(/unless the owner of the old address keeps it there/)).toBeVisible()
   await expectAccessible(buyer, 'an address that is confirmed')
   await buyer.getByRole('button', { name: 'Open the order' }).click()
   await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused(SLOW)

@@ -34,7 +34,7 @@ export async function newProduct(page: Page): Promise<string> {
 export async function saveProfile(page: Page, prices: string): Promise<void> {
   await page.goto('/account/#tax')
   await page.getByLabel('Where you are established').selectOption('DE')
-  await page.getByLabel('Your tax ids').fill('DE136695976')
+  await page.getByLabel('Your tax IDs').fill('DE136695976')
   await page.getByLabel('Your prices').selectOption(prices)
   await page.getByLabel(/one-stop-shop/).check()
   await page.getByRole('button', { name: 'Save the tax profile' }).click()

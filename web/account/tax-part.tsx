@@ -102,7 +102,7 @@ function Who({ typed, set, ids, setIds, fault }: FieldsProps) {
       />
       <TextField
         id="tax-ids"
-        label="Your tax ids"
+        label="Your tax IDs"
         hint="Such as DE123456789. Separate several with commas."
         value={ids}
         onValue={(value) => {

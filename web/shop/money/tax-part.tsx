@@ -60,7 +60,7 @@ const Lines = ({ items }: Pick<Report, 'items'>) => (
           <th scope="col">Orders</th>
           <th scope="col">Net</th>
           <th scope="col">Tax</th>
-          <th scope="col">Went back</th>
+          <th scope="col">Returned</th>
           <th scope="col">Tax due</th>
         </tr>
       </thead>
