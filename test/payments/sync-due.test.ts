@@ -443,6 +443,39 @@ test('an order does not expire while its buyer begins another payment, and the n
   assert.equal(left.length, 0)
 })
 
+test('an order whose buyer gets more time at the bank does not end with that look, however long the look takes', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.checkout()
+  await due(shop, order, { ageHours: 30, over: true })
+  const payment = { ...(await snapshotOf(shop, order, { state: 'open' })), atBank: true }
+  const cancelled: string[] = []
+  const cancelPayment = async (id: string) => {
+    cancelled.push(id)
+    return { ...payment, state: 'canceled' }
+  }
+  const processor = { name: 'sandbox', fetchPayment: async () => payment, cancelPayment } as unknown as Processor
+  const asking = {
+    db: shop.db,
+    processors: new Map([['sandbox', processor]]),
+    // the process is stopped for a day, and goes on
+    settle: async () => {
+      await sql`update orders set expires_at = now() - interval '1 second' where id = ${order.orderId}`.execute(shop.db)
+      return 'repeat' as const
+    },
+    log: newLog('silent'),
+    attempts: attemptKeeper(shop.db),
+  }
+  for (const [state, closed] of [
+    ['pending', 0],
+    ['expired', 1],
+  ] as const) {
+    assert.equal(await syncDue(asking), 1)
+    assert.equal((await rowOf(shop, order)).state, state)
+    assert.equal(cancelled.length, closed)
+    await due(shop, order, { over: true })
+  }
+})
+
 test('a paid order is synced less and less often, and a refunded one is not', async () => {
   const [shop] = shared()
   const paid = await shop.paid()

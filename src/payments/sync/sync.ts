@@ -107,8 +107,7 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   let failure: unknown
   for (const attempt of attempts) {
     try {
-      const state = await askAbout(syncing, order, attempt)
-      bankAtWork ||= state === 'processing'
+      bankAtWork = (await askAbout(syncing, order, attempt)) || bankAtWork
     } catch (error) {
       // asks about the other attempts all the same; without an answer about this one the order must not end
       failure = error
@@ -139,22 +138,23 @@ async function hasFurtherAttempt(tx: Tx, orderId: string, looked: readonly Attem
   return rows.length > 0
 }
 
+/** Settles how an attempt stands. True while a bank, or the buyer at a bank, decides: then the order must not end. */
 async function askAbout(
   { db, attempts, processors, settle }: SyncingDue,
   order: Due,
   attempt: AttemptOf,
-): Promise<string> {
+): Promise<boolean> {
   const processor = processors.get(attempt.processor)
   if (!processor) throw new ProcessorRemoved(`the processor ${attempt.processor} is not configured any more`)
   const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
-  if (id === undefined) return 'open'
+  if (id === undefined) return false
   let payment = await processor.fetchPayment(id)
   // before an order ends, the processor closes its payment, so that the buyer cannot pay an expired order
   const ends = order.over && order.state !== 'expired' && payment.state === 'open'
-  if (ends && !(payment.atBank && (await waitOnce(db, order.id, attempt.id))))
-    payment = await processor.cancelPayment(id)
+  const waits = ends && payment.atBank === true && (await waitOnce(db, order.id, attempt.id))
+  if (ends && !waits) payment = await processor.cancelPayment(id)
   await settle({ processor: processor.name, payment })
-  return payment.state
+  return waits || payment.state === 'processing'
 }
 
 /** Gives a buyer who is confirming at the bank more time, once for each payment. Returns whether it did. */
