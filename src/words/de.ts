@@ -221,6 +221,23 @@ export const de: Catalogue = {
     takesOff: '{code} zieht {amount} ab.',
     remove: 'Entfernen',
     removeCode: 'Code entfernen',
+    sandboxTitle: 'Testmodus: Es fließt kein Geld. Wie die Bank sich verhält',
+    sandboxKinds: 'Kredit- oder Debitkarte',
+    sandboxNumber: 'Kartennummer',
+    sandboxExpiry: 'Gültig bis',
+    sandboxCode: 'Prüfziffer',
+    sandboxTry: 'Testkarte {number} verwenden',
+    sandboxDebit: 'Ihre Bank zieht den Betrag von Ihrem Konto ein.',
+    sandboxTransfer:
+      'Eine Überweisung von Ihrer Bank. Das kann länger dauern; die Dateien kommen per E-Mail, sobald sie eingegangen ist.',
+    sandboxUpi: 'Mit jeder UPI-App.',
+    sandboxWallet: 'Bezahlen Sie vom Guthaben Ihrer Wallet.',
+    sandboxNoNumber: 'Bitte geben Sie eine Testnummer ein, zum Beispiel {number}.',
+    sandboxOtherNumber:
+      'Das ist keine der Testnummern, daher wurde nichts gesendet. Bitte geben Sie hier nie die Nummer einer echten Karte ein.',
+    sandboxNoExpiry: 'Bitte geben Sie Monat und Jahr ein, zum Beispiel {example}.',
+    sandboxOver: 'Dieses Datum ist vorbei.',
+    sandboxNoCode: 'Bitte geben Sie drei Ziffern ein.',
   },
   code: {
     label: 'Code',

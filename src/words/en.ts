@@ -219,6 +219,24 @@ export const en = {
     takesOff: '{code} takes {amount} off.',
     remove: 'Remove',
     removeCode: 'Remove the code',
+    // The sandbox's form. Shops that are live do not send these.
+    sandboxTitle: 'Test mode: no money moves. How the bank behaves',
+    sandboxKinds: 'Credit or debit',
+    sandboxNumber: 'Card number',
+    sandboxExpiry: 'Expiry',
+    sandboxCode: 'Security code',
+    sandboxTry: 'Use the test card {number}',
+    sandboxDebit: 'Your bank takes the amount from your account.',
+    sandboxTransfer:
+      'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
+    sandboxUpi: 'With any UPI app.',
+    sandboxWallet: 'Pay from your wallet’s balance.',
+    sandboxNoNumber: 'Please enter a test number, such as {number}.',
+    sandboxOtherNumber:
+      'This is not one of the test numbers, so nothing was sent. Please never type the number of a real card here.',
+    sandboxNoExpiry: 'Please enter the month and the year, such as {example}.',
+    sandboxOver: 'This date is over.',
+    sandboxNoCode: 'Please enter three digits.',
   },
   /** What several pages say around a mailed code. */
   code: {

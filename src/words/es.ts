@@ -217,6 +217,23 @@ export const es: Catalogue = {
     takesOff: '{code} descuenta {amount}.',
     remove: 'Quitar',
     removeCode: 'Quitar el código',
+    sandboxTitle: 'Modo de prueba: no se mueve dinero. Cómo se comporta el banco',
+    sandboxKinds: 'Crédito o débito',
+    sandboxNumber: 'Número de tarjeta',
+    sandboxExpiry: 'Caducidad',
+    sandboxCode: 'Código de seguridad',
+    sandboxTry: 'Usar la tarjeta de prueba {number}',
+    sandboxDebit: 'Tu banco carga el importe en tu cuenta.',
+    sandboxTransfer:
+      'Una transferencia desde tu banco. Puede tardar más; los archivos llegan por correo en cuanto se reciba.',
+    sandboxUpi: 'Con cualquier aplicación UPI.',
+    sandboxWallet: 'Paga con el saldo de tu monedero.',
+    sandboxNoNumber: 'Introduce un número de prueba, por ejemplo {number}.',
+    sandboxOtherNumber:
+      'No es uno de los números de prueba, así que no se ha enviado nada. No escribas nunca aquí el número de una tarjeta real.',
+    sandboxNoExpiry: 'Introduce el mes y el año, por ejemplo {example}.',
+    sandboxOver: 'Esta fecha ya ha pasado.',
+    sandboxNoCode: 'Introduce tres cifras.',
   },
   code: {
     label: 'Código',

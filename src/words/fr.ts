@@ -220,6 +220,23 @@ export const fr: Catalogue = {
     takesOff: '{code} : {amount} de remise.',
     remove: 'Retirer',
     removeCode: 'Retirer le code',
+    sandboxTitle: 'Mode test : aucun argent ne circule. Comment se comporte la banque',
+    sandboxKinds: 'Crédit ou débit',
+    sandboxNumber: 'Numéro de carte',
+    sandboxExpiry: 'Date d’expiration',
+    sandboxCode: 'Code de sécurité',
+    sandboxTry: 'Utiliser la carte de test {number}',
+    sandboxDebit: 'Votre banque prélève le montant sur votre compte.',
+    sandboxTransfer:
+      'Un virement depuis votre banque. Cela peut prendre plus de temps ; les fichiers arrivent par e-mail dès sa réception.',
+    sandboxUpi: 'Avec n’importe quelle application UPI.',
+    sandboxWallet: 'Payez avec le solde de votre portefeuille.',
+    sandboxNoNumber: 'Saisissez un numéro de test, par exemple {number}.',
+    sandboxOtherNumber:
+      'Ce n’est pas un des numéros de test, rien n’a donc été envoyé. Ne saisissez jamais ici le numéro d’une vraie carte.',
+    sandboxNoExpiry: 'Saisissez le mois et l’année, par exemple {example}.',
+    sandboxOver: 'Cette date est passée.',
+    sandboxNoCode: 'Saisissez trois chiffres.',
   },
   code: {
     label: 'Code',

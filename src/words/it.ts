@@ -218,6 +218,23 @@ export const it: Catalogue = {
     takesOff: '{code} toglie {amount}.',
     remove: 'Togli',
     removeCode: 'Togli il codice',
+    sandboxTitle: 'Modalità di prova: non si muove denaro. Come si comporta la banca',
+    sandboxKinds: 'Credito o debito',
+    sandboxNumber: 'Numero della carta',
+    sandboxExpiry: 'Scadenza',
+    sandboxCode: 'Codice di sicurezza',
+    sandboxTry: 'Usa la carta di prova {number}',
+    sandboxDebit: 'La tua banca addebita l’importo sul tuo conto.',
+    sandboxTransfer:
+      'Un bonifico dalla tua banca. Può richiedere più tempo; i file arrivano per e-mail appena è stato ricevuto.',
+    sandboxUpi: 'Con qualsiasi app UPI.',
+    sandboxWallet: 'Paga con il saldo del tuo wallet.',
+    sandboxNoNumber: 'Inserisci un numero di prova, ad esempio {number}.',
+    sandboxOtherNumber:
+      'Non è uno dei numeri di prova, quindi non è stato inviato nulla. Non inserire mai qui il numero di una carta vera.',
+    sandboxNoExpiry: 'Inserisci il mese e l’anno, ad esempio {example}.',
+    sandboxOver: 'Questa data è passata.',
+    sandboxNoCode: 'Inserisci tre cifre.',
   },
   code: {
     label: 'Codice',

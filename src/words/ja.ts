@@ -215,6 +215,23 @@ export const ja: Catalogue = {
     takesOff: '{code} で {amount} 割引。',
     remove: '削除',
     removeCode: 'コードを削除',
+    sandboxTitle: 'テストモード: お金は動きません。銀行の動作',
+    sandboxKinds: 'クレジットまたはデビット',
+    sandboxNumber: 'カード番号',
+    sandboxExpiry: '有効期限',
+    sandboxCode: 'セキュリティコード',
+    sandboxTry: 'テストカード {number} を使う',
+    sandboxDebit: '銀行がお客様の口座から金額を引き落とします。',
+    sandboxTransfer:
+      'お客様の銀行からの振込です。時間がかかることがあります。入金され次第、ファイルをメールでお送りします。',
+    sandboxUpi: 'どの UPI アプリでも使えます。',
+    sandboxWallet: 'ウォレットの残高で支払います。',
+    sandboxNoNumber: '{number} などのテスト番号を入力してください。',
+    sandboxOtherNumber:
+      'テスト番号ではないため、何も送信されませんでした。本物のカードの番号は絶対に入力しないでください。',
+    sandboxNoExpiry: '{example} のように月と年を入力してください。',
+    sandboxOver: 'この日付は過ぎています。',
+    sandboxNoCode: '3桁の数字を入力してください。',
   },
   code: {
     label: 'コード',

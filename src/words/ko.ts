@@ -212,6 +212,23 @@ export const ko: Catalogue = {
     takesOff: '{code}: {amount} 할인.',
     remove: '삭제',
     removeCode: '코드 삭제',
+    sandboxTitle: '테스트 모드: 돈이 이동하지 않습니다. 은행의 동작',
+    sandboxKinds: '신용 또는 체크카드',
+    sandboxNumber: '카드 번호',
+    sandboxExpiry: '유효 기간',
+    sandboxCode: '보안 코드',
+    sandboxTry: '테스트 카드 {number} 사용',
+    sandboxDebit: '은행이 계좌에서 금액을 출금합니다.',
+    sandboxTransfer:
+      '은행에서 보내는 이체입니다. 시간이 더 걸릴 수 있으며, 입금되는 대로 파일을 이메일로 보내 드립니다.',
+    sandboxUpi: '모든 UPI 앱으로 결제할 수 있습니다.',
+    sandboxWallet: '지갑 잔액으로 결제합니다.',
+    sandboxNoNumber: '{number} 같은 테스트 번호를 입력해 주세요.',
+    sandboxOtherNumber:
+      '테스트 번호가 아니어서 아무것도 전송되지 않았습니다. 여기에 실제 카드 번호를 절대 입력하지 마세요.',
+    sandboxNoExpiry: '{example}처럼 월과 연도를 입력해 주세요.',
+    sandboxOver: '이미 지난 날짜입니다.',
+    sandboxNoCode: '숫자 세 자리를 입력해 주세요.',
   },
   code: {
     label: '코드',

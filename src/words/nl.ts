@@ -217,6 +217,23 @@ export const nl: Catalogue = {
     takesOff: '{code} haalt er {amount} af.',
     remove: 'Verwijderen',
     removeCode: 'Code verwijderen',
+    sandboxTitle: 'Testmodus: er gaat geen geld om. Hoe de bank zich gedraagt',
+    sandboxKinds: 'Creditcard of betaalpas',
+    sandboxNumber: 'Kaartnummer',
+    sandboxExpiry: 'Vervaldatum',
+    sandboxCode: 'Beveiligingscode',
+    sandboxTry: 'Testkaart {number} gebruiken',
+    sandboxDebit: 'Je bank schrijft het bedrag van je rekening af.',
+    sandboxTransfer:
+      'Een overboeking vanaf je bank. Dat kan langer duren; de bestanden komen per e-mail zodra die binnen is.',
+    sandboxUpi: 'Met elke UPI-app.',
+    sandboxWallet: 'Betaal met het saldo van je wallet.',
+    sandboxNoNumber: 'Vul een testnummer in, zoals {number}.',
+    sandboxOtherNumber:
+      'Dit is geen van de testnummers, dus er is niets verzonden. Vul hier nooit het nummer van een echte kaart in.',
+    sandboxNoExpiry: 'Vul de maand en het jaar in, zoals {example}.',
+    sandboxOver: 'Deze datum is voorbij.',
+    sandboxNoCode: 'Vul drie cijfers in.',
   },
   code: {
     label: 'Code',

@@ -215,6 +215,23 @@ export const ptBR: Catalogue = {
     takesOff: '{code} desconta {amount}.',
     remove: 'Remover',
     removeCode: 'Remover o código',
+    sandboxTitle: 'Modo de teste: nenhum dinheiro é movimentado. Como o banco se comporta',
+    sandboxKinds: 'Crédito ou débito',
+    sandboxNumber: 'Número do cartão',
+    sandboxExpiry: 'Validade',
+    sandboxCode: 'Código de segurança',
+    sandboxTry: 'Usar o cartão de teste {number}',
+    sandboxDebit: 'Seu banco debita o valor da sua conta.',
+    sandboxTransfer:
+      'Uma transferência do seu banco. Pode demorar mais; os arquivos chegam por e-mail assim que ela for recebida.',
+    sandboxUpi: 'Com qualquer app UPI.',
+    sandboxWallet: 'Pague com o saldo da sua carteira.',
+    sandboxNoNumber: 'Digite um número de teste, como {number}.',
+    sandboxOtherNumber:
+      'Este não é um dos números de teste, então nada foi enviado. Nunca digite aqui o número de um cartão real.',
+    sandboxNoExpiry: 'Digite o mês e o ano, como {example}.',
+    sandboxOver: 'Esta data já passou.',
+    sandboxNoCode: 'Digite três dígitos.',
   },
   code: {
     label: 'Código',

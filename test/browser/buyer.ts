@@ -86,9 +86,9 @@ export async function payByCard(
 }
 
 export async function fillCard(place: Page | FrameLocator, number: string): Promise<void> {
-  await place.getByLabel('Card number').fill(number)
-  await place.getByLabel('Expiry').fill('12 / 34')
-  await place.getByLabel('Security code').fill('123')
+  await place.locator('#card-number').fill(number)
+  await place.locator('#card-expiry').fill('12 / 34')
+  await place.locator('#card-cvc').fill('123')
 }
 
 const STATUS = '**/status?**'

@@ -92,6 +92,26 @@ test('a buyer chooses a language: the typed e-mail stays, and the next page and 
   await expect(page.getByRole('heading', { name: 'How would you like to pay?' })).toBeVisible()
 })
 
+test('the sandbox’s card form is in the buyer’s language, as a real one would be', async ({ browser }) => {
+  const page = await buyerIn(browser, 'de-CH')
+  await page.goto(DEMO_URL)
+  await expect(page.getByRole('radio', { name: de.ui.card, exact: true })).toHaveAccessibleDescription(
+    de.pay.sandboxKinds,
+  )
+  await page.getByLabel(de.ui.email).fill(newEmail())
+  await page.getByLabel(de.pay.sandboxNumber).fill('4111 1111 1111 1111')
+  await page.getByLabel(de.pay.sandboxExpiry).fill('01 / 20')
+  await page.locator('form button[type=submit]').click()
+  for (const [field, text] of [
+    [de.pay.sandboxNumber, de.pay.sandboxOtherNumber],
+    [de.pay.sandboxExpiry, de.pay.sandboxOver],
+    [de.pay.sandboxCode, de.pay.sandboxNoCode],
+  ] as const)
+    await expect(page.getByLabel(field)).toHaveAccessibleDescription(text)
+  await expect(page.getByText(de.pay.sandboxTitle)).toBeVisible()
+  await page.context().close()
+})
+
 test('a language that is chosen in the middle of a payment keeps the order', async ({ page }) => {
   const { email, orderId } = await makeOrder(page)
   await choice(page).selectOption('de')

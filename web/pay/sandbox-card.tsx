@@ -1,7 +1,11 @@
 import { Icon } from '../ui/icon.tsx'
-import { CARDS, type Card, type CardField, expiryText, filled, grouped } from './sandbox-cards.ts'
+import { say, wordsOf } from '../ui/language.ts'
+import { CARDS, type Card, type CardField, type CardFault, expiryText, filled, grouped } from './sandbox-cards.ts'
+import { FAULTS, shownNumber } from './sandbox-words.ts'
 
-export type Faults = Partial<Card>
+const words = wordsOf('pay')
+
+export type Faults = Partial<Record<CardField, CardFault>>
 
 interface CardFieldsProps {
   card: Card
@@ -11,31 +15,30 @@ interface CardFieldsProps {
 
 /** Card fields as buyers know them. They take the sandbox's own numbers alone, and browsers are asked to fill in none. */
 export function CardFields({ card, faults, onType }: CardFieldsProps) {
-  const field = (id: CardField) => ({ id, value: card[id], fault: faults[id] })
+  const field = (id: CardField) => ({ id, value: card[id], fault: faults[id] && FAULTS[faults[id]] })
   return (
-    <div class="card-fields" dir="ltr" lang="en">
+    <div class="card-fields">
       <Field
         {...field('number')}
-        label="Card number"
+        label={words.sandboxNumber}
         placeholder="1234 1234 1234 1234"
         onText={(text) => onType({ number: grouped(text) })}
       />
       <Field
         {...field('expiry')}
-        label="Expiry"
+        label={words.sandboxExpiry}
         placeholder="MM / YY"
         onText={(text) => onType({ expiry: text.length < card.expiry.length ? text : expiryText(text) })}
       />
       <Field
         {...field('cvc')}
-        label="Security code"
+        label={words.sandboxCode}
         placeholder="CVC"
         onText={(text) => onType({ cvc: text.slice(0, 4) })}
       />
       <p>
-        No real card:{' '}
         <button type="button" class="link" onClick={() => onType(filled(CARDS[0]![0]))}>
-          use {grouped(CARDS[0]![0])}
+          {say(words.sandboxTry, { number: shownNumber(CARDS[0]![0]) })}
         </button>
       </p>
     </div>
@@ -83,9 +86,9 @@ function Field({ id, label, placeholder, value, fault, onText }: FieldProps) {
   )
 }
 
-/** The numbers that the sandbox takes, and what its bank does with each. A press fills one in. */
+/** For developers, in English: the numbers that the sandbox takes, and what its bank does with each. A press fills one in. */
 export const TestCards = ({ onCard }: { onCard: (card: Card) => void }) => (
-  <div class="stack tight">
+  <div class="stack tight" dir="ltr" lang="en">
     <p class="small">Only these numbers work here. Choose one to fill it in.</p>
     <ul class="test-cards small">
       {CARDS.map(([number, scenario, label]) => (

@@ -36,25 +36,20 @@ export function expiryText(text: string): string {
   return digits.length > 2 ? `${digits.slice(0, 2)} / ${digits.slice(2)}` : digits
 }
 
-const MISSING: Record<CardField, string> = {
-  number: 'Please enter a test number, such as 4242 4242 4242 4242.',
-  expiry: 'Please enter the month and the year, such as 12 / 34.',
-  cvc: 'Please enter three digits.',
-}
-const NO_TEST_NUMBER =
-  'This is not one of the test numbers, so nothing was sent. Please never type the number of a real card here.'
+/** What can be wrong with the fields. Their texts are in sandbox-words.ts. */
+export type CardFault = 'noNumber' | 'otherNumber' | 'noExpiry' | 'over' | 'noCode'
 
 /** What is wrong with each field. Only the numbers of the list are taken. */
-export function faultsOf({ number, expiry, cvc }: Card, now = new Date()): Partial<Card> {
+export function faultsOf({ number, expiry, cvc }: Card, now = new Date()): Partial<Record<CardField, CardFault>> {
   const digits = digitsOf(number)
   const [, month, year] = /^(\d\d)(\d\d)$/.exec(digitsOf(expiry)) ?? []
   const isMonth = Number(month) >= 1 && Number(month) <= 12
   // A card is good until the end of its month.
   const isOver = isMonth && new Date(2000 + Number(year), Number(month), 1) <= now
   return {
-    ...(!scenarioOf(number) && { number: digits ? NO_TEST_NUMBER : MISSING.number }),
-    ...(isMonth ? isOver && { expiry: 'This date is over.' } : { expiry: MISSING.expiry }),
-    ...(!/^\d{3,4}$/.test(cvc.trim()) && { cvc: MISSING.cvc }),
+    ...(!scenarioOf(number) && { number: digits ? ('otherNumber' as const) : ('noNumber' as const) }),
+    ...(isMonth ? isOver && { expiry: 'over' as const } : { expiry: 'noExpiry' as const }),
+    ...(!/^\d{3,4}$/.test(cvc.trim()) && { cvc: 'noCode' as const }),
   }
 }
 

@@ -3,15 +3,18 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { decimalText } from '../../src/kit/money.ts'
 import { ApiError, call, type OrderStatus, type Rail } from '../ui/api.ts'
 import { Drawing, Icon } from '../ui/icon.tsx'
+import { wordsOf } from '../ui/language.ts'
 import { WAYS } from '../ui/words.ts'
 import { hasWallet } from './device-wallets.ts'
 import type { Fault, MountedForm, Outcome, PaymentForm } from './payment-form.ts'
 import { CardFields, type Faults, TestCards } from './sandbox-card.tsx'
 import { CARDS, type Card, faultsOf, NO_CARD, scenarioOf } from './sandbox-cards.ts'
 import type { PageWallets } from './use-wallets.ts'
-import { ABOUT, SCAN, SHAPES, upiLink } from './sandbox-words.ts'
+import { ABOUT, FAULTS, SCAN, SHAPES, upiLink } from './sandbox-words.ts'
 
 // The sandbox's form: the rails, and how its bank behaves. A real buyer never needs it, so the page loads it on demand.
+
+const words = wordsOf('pay')
 
 export interface SandboxProps {
   order: Pick<OrderStatus, 'amount' | 'currency'> & { orderId?: string }
@@ -42,7 +45,7 @@ export function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
     // A real number does not stay on the screen.
     if (found.number) setCard({ ...card, number: '' })
     document.getElementById(`card-${first}`)?.focus()
-    return { kind: 'invalid', message: Object.values(found)[0] }
+    return { kind: 'invalid', message: FAULTS[Object.values(found)[0]!] }
   }
   useEffect(
     () =>
@@ -90,9 +93,9 @@ export function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
       <RailChoice {...more} rails={more.rails.filter((rail) => !isWallet(rail))}>
         {isCard && <CardFields card={card} faults={faults} onType={type} />}
       </RailChoice>
-      <details class="sandbox" dir="ltr" lang="en">
+      <details class="sandbox">
         <summary class="sandbox-title">
-          <Icon name="flask" /> Test mode: no money moves. How the bank behaves
+          <Icon name="flask" /> {words.sandboxTitle}
         </summary>
         {isCard ? <TestCards onCard={type} /> : <ScenarioChoice value={scenario} onValue={setScenario} />}
       </details>
@@ -152,12 +155,27 @@ function RailChoice({
 }: Omit<SandboxProps, 'onForm' | 'wallets'> & { children: ComponentChildren }) {
   return (
     <fieldset class="rails">
-      <legend class="unseen">Payment method</legend>
+      <legend class="unseen">{words.method}</legend>
       {rails.map((rail) => (
         <div class="rail" key={rail}>
           <label>
-            <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
-            <span>{WAYS[rail]}</span>
+            <input
+              type="radio"
+              name="rail"
+              value={rail}
+              checked={rail === chosen}
+              aria-labelledby={`rail-${rail}`}
+              aria-describedby={rail === 'card' ? 'rail-kinds' : undefined}
+              onChange={() => onChoose(rail)}
+            />
+            <span>
+              <span id={`rail-${rail}`}>{WAYS[rail]}</span>{' '}
+              {rail === 'card' && (
+                <small class="soft" id="rail-kinds">
+                  {words.sandboxKinds}
+                </small>
+              )}
+            </span>
             <Drawing shape={SHAPES[rail]} />
           </label>
           {rail === chosen && (
@@ -174,7 +192,7 @@ function RailChoice({
 
 function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: string) => void }) {
   return (
-    <div class="field">
+    <div class="field" dir="ltr" lang="en">
       <label for="scenario">How should the bank behave?</label>
       <select id="scenario" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
         {CARDS.map(([, name, label]) => (
@@ -199,7 +217,9 @@ function UpiCode({ order, seller }: Pick<SandboxProps, 'order' | 'seller'>) {
   return (
     <div>
       <Code text={link} />
-      <p>{SCAN}</p>
+      <p dir="ltr" lang="en">
+        {SCAN}
+      </p>
     </div>
   )
 }

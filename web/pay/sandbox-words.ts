@@ -1,15 +1,29 @@
 import type { Rail } from '../ui/api.ts'
+import { say, wordsOf } from '../ui/language.ts'
+import { CARDS, type CardFault, grouped } from './sandbox-cards.ts'
 
 // A real buyer never needs these texts, so the page loads them later.
 
-export const ABOUT: Record<Rail, string> = {
-  card: 'Credit and debit cards of all networks.',
-  debit: 'Your bank takes the amount from your account.',
-  bank_transfer: 'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
-  upi: 'With any UPI app.',
-  apple_pay: 'Confirm on your device.',
-  google_pay: 'Confirm on your device.',
-  wallet: 'Pay from your wallet’s balance.',
+const words = wordsOf('pay')
+
+/** What a chosen rail means. The card shows its fields in this place, and the wallets of devices have buttons of their own. */
+export const ABOUT: Partial<Record<Rail, string>> = {
+  debit: words.sandboxDebit,
+  bank_transfer: words.sandboxTransfer,
+  upi: words.sandboxUpi,
+  wallet: words.sandboxWallet,
+}
+
+/** Isolated, so that the groups of digits keep their order in a text from right to left. */
+export const shownNumber = (number: string): string => `\u2066${grouped(number)}\u2069`
+
+const [[EXAMPLE] = ['']] = CARDS
+export const FAULTS: Record<CardFault, string> = {
+  noNumber: say(words.sandboxNoNumber, { number: shownNumber(EXAMPLE) }),
+  otherNumber: words.sandboxOtherNumber,
+  noExpiry: say(words.sandboxNoExpiry, { example: '\u206612 / 34\u2069' }),
+  over: words.sandboxOver,
+  noCode: words.sandboxNoCode,
 }
 
 /** The icons of the rails, as SVG paths. */
