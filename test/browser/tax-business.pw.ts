@@ -37,6 +37,9 @@ test.beforeAll(async ({ browser }) => {
   await expect(page).toHaveURL(/\/(shop|account)\//)
   productId = await newProduct(page)
   await saveProfile(page, 'exclusive')
+  const seller = { name: 'Ann Books GmbH', address: ['Musterstraße 12'], postcode: '10115', city: 'Berlin', country: 'DE', taxIds: [] } // oxfmt-ignore
+  const put = await page.request.put('/api/invoice-profile', { data: { on: true, ...seller }, headers: { origin: service.url } }) // oxfmt-ignore
+  expect(put.status(), await put.text()).toBe(200)
   await context.close()
 })
 test.afterAll(async () => {
@@ -95,6 +98,9 @@ for (const [name, size] of Object.entries(SIZES))
     await page.goto((await page.locator('a[href*="/order/?order="]').first().getAttribute('href'))!)
     await expect(page.locator('.slip')).toContainText('FR40303265045')
     await expect(page.locator('.slip')).toContainText(de.invoice.reverseCharge)
+    await page.getByText(de.invoice.addTitle).click()
+    await expect(page.getByLabel(de.invoice.country, { exact: true })).toHaveValue('FR')
+    await expect(page.getByLabel(de.invoice.taxIdOptional)).toHaveValue('FR40303265045')
     await picture(page, `business-order-${name}`)
     await context.close()
   }) // oxfmt-ignore
