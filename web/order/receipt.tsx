@@ -2,7 +2,7 @@ import { shortNumber } from '../../src/kit/order-number.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
-import { Mark, SellerLinks, wear } from '../ui/brand.tsx'
+import { SellerLinks, wear } from '../ui/brand.tsx'
 import { Files } from '../ui/files.tsx'
 import { moment, money, percent } from '../ui/format.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
@@ -14,6 +14,7 @@ import { RecalledFiles } from '../ui/recalled.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
+import { frameBy } from './seller-frame.tsx'
 import { stepsOf } from './steps.ts'
 import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
 import { taxName } from '../ui/tax-name.ts'
@@ -38,7 +39,11 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
-  useLayoutEffect(() => order.seller && wear(order.seller), [order.seller])
+  useLayoutEffect(() => {
+    if (!order.seller) return
+    wear(order.seller)
+    return frameBy(order.seller, order.product?.name)
+  }, [order.seller, order.product?.name])
   const files = order.downloads.length > 0
   const [title, text] = headlineOf(order)
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
@@ -96,17 +101,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
           {order.paidAt && <Line name={isFree ? words.ordered : shared.paid} value={moment(order.paidAt)} />}
           {!order.paidAt && order.createdAt && <Line name={words.ordered} value={moment(order.createdAt)} />}
           {order.rail && <Line name={words.paidWith} value={RAIL_NAMES[order.rail]} />}
-          {order.seller && (
-            <Line
-              name={words.soldBy}
-              value={
-                <>
-                  {order.seller.logoUrl && <Mark seller={order.seller} />} <bdi>{order.seller.name}</bdi>
-                </>
-              }
-              wide
-            />
-          )}
+          {order.seller && <Line name={words.soldBy} value={<bdi>{order.seller.name}</bdi>} wide />}
           {order.seller && (
             <Line
               name={words.questions}

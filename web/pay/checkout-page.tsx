@@ -58,7 +58,7 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
       </main>
       <footer class="imprint small">
         <SellerLinks seller={product.seller} />
-        <p>{saying(words.checkoutBy, { till: <a href="/">Till</a> })}</p>
+        <p>{saying(shared.checkoutBy, { till: <a href="/">Till</a> })}</p>
         <a href="/order/">{shared.findOrder}</a>
         <a href="/withdraw/">{shared.withdraw}</a>
         <LanguageChoice />
