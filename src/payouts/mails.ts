@@ -84,11 +84,11 @@ function payoutLines(what: Told, payout: ToldPayout, appUrl: string): Lines {
     },
     failed: {
       subject: `Your payout of ${amount} failed`,
-      text: 'The bank refused it, and the money is back in your balance. Check your payout details, and save them again, corrected if they were wrong: the next payout waits for that.',
+      text: 'The bank refused it, and the money is back in your balance. If you still use that account, check your payout details and save them again, corrected if they were wrong: until then no payout goes to it.',
     },
     reversed: {
       subject: `Your payout of ${amount} came back`,
-      text: 'Your bank sent it back, and the money is in your balance again. Check your payout details, and save them again, corrected if they were wrong: the next payout waits for that.',
+      text: 'Your bank sent it back, and the money is in your balance again. If you still use that account, check your payout details and save them again, corrected if they were wrong: until then no payout goes to it.',
     },
   }[what]
   const facts: [string, string][] = [

@@ -16,7 +16,7 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
   const isOwn = by !== 'manual'
   const again = isOwn
     ? 'The money is back in your account at the processor. Check your bank account there.'
-    : 'The money is back in your balance. Check your payout details and save them again: the next payout waits for that.'
+    : 'The money is back in your balance. If you still use that account, check your payout details and save them again: until then no payout goes to it.'
   return {
     approved: isOwn ? 'The processor sends it next.' : 'Approved. The operator sends it to the bank next.',
     sent: `Sent to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
