@@ -307,9 +307,14 @@ test('two at once leave one picture, and each that was replaced stays for a mont
 test('a seller’s fourth picture at once is refused for a moment', async () => {
   const productId = await newProduct()
   const png = await plain(3000, 3000).png().toBuffer()
-  const answers = await Promise.all(Array.from({ length: 6 }, () => put(productId, png)))
-  const busy = answers.filter(({ status }) => status !== 200)
-  assert(busy.length > 0 && busy.length <= 3)
+  const busy: Awaited<ReturnType<typeof put>>[] = []
+  // on a busy machine the service can read them one after the other, and is done with the first before the fourth is here
+  for (let round = 0; busy.length === 0; round++) {
+    assert(round < 50, 'none of six at once was refused in fifty rounds')
+    const answers = await Promise.all(Array.from({ length: 6 }, () => put(productId, png)))
+    busy.push(...answers.filter(({ status }) => status !== 200))
+  }
+  assert(busy.length <= 3)
   for (const answer of busy) {
     assertProblem(answer, 503, 'images_busy')
     assert.equal(answer.headers.get('retry-after'), '5')
