@@ -31,7 +31,6 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
     current_setting('max_connections') as connections from pg_roles where rolname = current_user`,
   )
   assert.deepEqual(row, { current_user: 'app', rolsuper: false, listens: '', connections: '100' })
-  assert.equal(postgres.adopted, false)
   assert.deepEqual(
     fs.readdirSync(prepared).sort(),
     ['data', 'lock', 'postgres.log', 's'],
@@ -49,7 +48,6 @@ test('a later start finds the data of an earlier one', async (t) => {
   await query(first, 'create table kept as select 7 as n')
   await first.stop()
   const second = await start(t, folder)
-  assert.equal(second.adopted, false)
   assert.deepEqual(await query(second, 'select n from kept'), [{ n: 7 }])
 })
 
@@ -168,7 +166,7 @@ test('a pid file that names a foreign process, as after a restart of a container
   await first.stop()
   fs.writeFileSync(pidFile, content.replace(/^\d+/, String(process.pid)))
   const second = await start(t, folder)
-  assert.equal(second.adopted, false)
+  assert.deepEqual(await query(second, 'select 1 as n'), [{ n: 1 }])
 })
 
 test('the log is emptied at start once it is large', async (t) => {
@@ -402,8 +400,8 @@ async function startProcess(t: TestContext, dir: string) {
   const options = JSON.stringify({ dir, name: NAME, fast: true, lockWaitMs: 0 })
   const script = `
     const { startEmbedded } = await import(${module})
-    const { pid, adopted, dataDir } = await startEmbedded(${options})
-    process.send({ pid, adopted, dataDir })
+    const { pid, dataDir } = await startEmbedded(${options})
+    process.send({ pid, dataDir })
     process.on('message', () => {}) // lives until it is killed`
   const service: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
@@ -417,7 +415,7 @@ async function startProcess(t: TestContext, dir: string) {
   })
   const [started] = await Promise.race([once(service, 'message'), ended])
   assert.ok(started?.pid, 'the service did not start')
-  return { service, ...(started as { pid: number; adopted: boolean; dataDir: string }) }
+  return { service, ...(started as { pid: number; dataDir: string }) }
 }
 
 /** The number of a process that was. */

@@ -18,7 +18,7 @@ import { bringHome } from './embedded/earlier-place.ts'
 import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
 import { type Guard, isGuarded, standGuard } from './embedded/guard.ts'
 import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, inUse, isArchiving, stopPostmaster } from './embedded/postmaster.ts'
+import { ensureRunning, inUse, stopPostmaster } from './embedded/postmaster.ts'
 import { holderOf, tryLock } from './lock.mjs'
 
 const DEFAULT_CONNECTIONS = 100
@@ -68,14 +68,12 @@ export interface EmbeddedPostgres {
   walFolder: string
   /** The server's main process. It changes when the server was killed and started again. */
   readonly pid: number
-  /** True when the server was running already, left behind by a run that was killed. */
-  adopted: boolean
-  /** Stops the server, adopted or not, and returns when it has ended. */
+  /** Stops the server and returns when it has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a real PostgreSQL in `dir`, or takes over the server that a killed run left there, and keeps it running until `stop`. The
+ * Starts a real PostgreSQL in `dir`, in place of a server that a killed run left there, and keeps it running until `stop`. The
  * server ends with this process, however the process ends. Needs no installed PostgreSQL and no network. Only one process may use
  * the folder: a second process is refused, because it would lose the server as soon as the first one ends.
  */
@@ -145,8 +143,8 @@ async function run(
   if (!archives) fs.rmSync(walFolder, { recursive: true, force: true })
 
   let running = await ensureRunning(place, server, meanwhile)
-  if (running.adopted && isArchiving(place) !== archives) {
-    // the settings of the archive need a new start
+  if (running.adopted) {
+    // it may have other settings, and the watcher of the process that was killed may end it a moment later
     await stopPostmaster(place, running)
     running = await ensureRunning(place, server, meanwhile)
   }
@@ -174,7 +172,6 @@ async function run(
     get pid() {
       return running.pid
     },
-    adopted: running.adopted,
     async stop() {
       clearInterval(look)
       await restart

@@ -22,6 +22,7 @@ const MOST_LOG_BYTES = 5_000_000
 const LOOK_SECONDS = 0.05
 
 export interface Running extends Postmaster {
+  /** Another process started the server. */
   adopted: boolean
   /** Lets the server outlive this process from now on. */
   letGo(): void
@@ -74,10 +75,6 @@ export async function ensureRunning(
   }
   throw new CannotStart(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
 }
-
-/** How a server was started, as its command line says. A server that was left behind can have been started without the archive. */
-export const isArchiving = ({ dataDir }: Place): boolean =>
-  fs.readFileSync(path.join(dataDir, 'postmaster.opts'), 'utf8').includes('archive_mode=on')
 
 function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): Record<string, string | number> {
   const inside = insideFolder(place, place.dataDir)
