@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { quietPort } from './crowd.ts'
+import { quietPort } from '../test/support/quiet-port.ts'
 import { standIns } from './stand-ins.ts'
 import { type Trust, ask, buy, hasFiles, isAway, isReady } from './tls-shop.ts'
 

@@ -1,6 +1,3 @@
-import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
-import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../bench/world.ts'
 import { standing } from './books.ts'
@@ -119,23 +116,4 @@ export function showProgress(database: Database, tally: Tally): { stop(): Promis
 
 export function say(what: string): void {
   console.error(`${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s  ${what}`)
-}
-
-/**
- * A free port below those that systems give to outgoing connections. While the service is away, a buyer's connection could otherwise
- * be given its port, and then even connects to itself.
- */
-export async function quietPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000)
-    const probe = net.createServer()
-    const isFree = await once(probe.listen(port, '127.0.0.1'), 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
-    probe.close()
-    await once(probe, 'close')
-    return port
-  }
 }

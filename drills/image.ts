@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { quietPort } from './crowd.ts'
+import { quietPort } from '../test/support/quiet-port.ts'
 import { nodeFor, standIns } from './stand-ins.ts'
 
 const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NAME | --build='docker build'] [--build-arg=NAME=VALUE …] [--debian [--arch=arm64]]

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from '@playwright/test'
 import { ANN, BEN, startIdentityProvider, type TestIdentityProvider } from '../stand-ins/identity-provider.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { expect, test } from './fixtures.ts'
 import {
   PASSWORD,
@@ -31,7 +32,7 @@ let context: BrowserContext
 let page: Page
 
 test.beforeAll(async ({ playwright }, testInfo) => {
-  const port = await freePort()
+  const port = await quietPort()
   app = `http://app.till.localhost:${port}`
   api = `http://api.till.localhost:${port}`
   provider = await startIdentityProvider({ redirectUris: [`${api}/api/auth/idp/callback`], people: [ANN, BEN, CLEO] })
@@ -230,11 +231,3 @@ test('over two hosts: a charge is found by a code, and its cookie goes to the AP
   await codeField(page).fill(await codeIn(email))
   await expect(page.getByRole('listitem').filter({ hasText: 'TILL* THE QUIET SHOP' })).toBeVisible()
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
-}

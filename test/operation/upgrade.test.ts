@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import fs from 'node:fs'
-import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { quietPort } from '../support/quiet-port.ts'
 import { request, bareEnvironment, serviceFolder } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
 
@@ -136,7 +135,7 @@ async function install() {
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
   fs.cpSync(path.join(ROOT, 'dist'), path.join(folder, 'dist'), { recursive: true })
 
-  const port = await freePort()
+  const port = await quietPort()
   const url = `http://127.0.0.1:${port}`
   const { NODE_OPTIONS: _ofHere, ...bare } = bareEnvironment()
   const env = {
@@ -184,13 +183,4 @@ function run(cwd: string, program: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   return stdout.trim()
-}
-
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs/promises'
-import net from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
 import { newEndpoint, signedInSeller } from '../support/receiver.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { type Ends, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
 
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/webhooks.md')
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 interface Language {
   language: string
@@ -63,7 +55,7 @@ for (const receiver of LANGUAGES)
   test(`the receiver of docs/webhooks.md in ${receiver.language} takes what we sign once, and refuses the rest`, async (t) => {
     const shop = await startTestShop(t)
     const ann = await signedInSeller(shop)
-    const port = await freePort()
+    const port = await quietPort()
     const url = `http://127.0.0.1:${port}/hook`
     const { id, secret } = await newEndpoint(ann, url, ['order.paid'])
     const output = await startDocumented(t, receiver, { WEBHOOK_SECRET: secret, PORT: String(port) })
