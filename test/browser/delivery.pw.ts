@@ -16,8 +16,8 @@ const SLOW_4G = {
 }
 const NOT_SLOW = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
 
-/** The payment form, which comes after the page: the sandbox's here, a processor's script otherwise. */
-const FORM = /\/assets\/sandbox-part-[\w-]+\.js$/
+/** The payment form in the page's language, which comes after the page: the sandbox's here, a processor's script otherwise. */
+const FORM = /\/assets\/sandbox-part-[\w-]+\.en\.js$/
 
 const USABLE_MS = 1000
 /** The network's part of it. The rest is for parsing and drawing. */
