@@ -1728,7 +1728,7 @@ export interface Api {
         destination: string
         /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
         reference: string
-        /** What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe. */
+        /** The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known. */
         bankReference?: string
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
@@ -1808,7 +1808,7 @@ export interface Api {
       destination: string
       /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
       reference: string
-      /** What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe. */
+      /** The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known. */
       bankReference?: string
       /** ISO 8601 in UTC with milliseconds. */
       createdAt: string

@@ -36,7 +36,7 @@ export const Payout = Type.Object({
   bankReference: Type.Optional(
     Type.String({
       description:
-        'What your bank shows of a payout by a processor, as soon as it is known: the UTR in India, the trace id of Stripe.',
+        'The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known.',
     }),
   ),
   createdAt: Time,

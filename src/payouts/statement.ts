@@ -29,9 +29,9 @@ export interface StatedPayout {
   currency: string
   amountMinor: number
   destination: string
-  /** What the seller reads on the bank statement, or the processor's id. */
+  /** The reference on the seller's bank statement, or the processor's id of the payout. */
   reference: string
-  /** What the bank shows of a payout by a processor, whose `reference` is the processor's. Null: it is not known. */
+  /** The number by which the seller's bank shows a payout by a processor. Null: it is not known. */
   bankReference: string | null
   cutoffAt: Date
   createdAt: Date

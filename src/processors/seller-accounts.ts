@@ -102,7 +102,7 @@ export interface AccountPayout {
   /** When the bank has it, or will have it (ISO 8601). */
   arrivesAt: string
   failure?: string | undefined
-  /** What the seller's bank shows of it: the UTR in India, the trace id at Stripe. It comes with the payment, or days later. */
+  /** The number by which the seller's bank shows it: the UTR in India, the trace id at Stripe. The processor can learn it days later. */
   bankReference?: string | undefined
   /** The processor knows what the payout is made of. It does not for payouts of an amount that the seller has chosen. */
   isItemised: boolean

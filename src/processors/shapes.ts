@@ -15,7 +15,7 @@ export const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
 export const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** What a bank calls a payout. People copy it, so other characters are none. */
+/** The number of a payout at a bank. People copy it, so it has only these characters. */
 const BankReference = Compile(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9 ./_-]{0,99}$' }))
 export const bankReferenceOf = (told: unknown): { bankReference?: string } =>
   BankReference.Check(told) ? { bankReference: told } : {}

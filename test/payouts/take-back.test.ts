@@ -8,7 +8,7 @@ import { ApiRefusal } from '../../src/processors/api-refusal.ts'
 import { type Processor, ProcessorUnavailable } from '../../src/processors/processor.ts'
 import { NET, PRICE, sharedRouteShop } from '../support/route-shop.ts'
 
-// What keeps a part of an order from coming back twice, since Razorpay has no idempotency key for reversals: the lease on the order covers
+// Razorpay has no idempotency key for reversals. So a lease on the order keeps a part of it from coming back twice: the lease covers
 // one request at a time, and whoever has lost it makes no more.
 
 const all = sharedRouteShop()
