@@ -46,7 +46,7 @@ test('a seller hears that a payout failed or came back, why, and what to do', as
   assert.equal((await operator.mark(failed.payoutId, 'failed', 'The account is closed.')).status, 200)
   assert.equal((await operator.mark(failed.payoutId, 'failed', 'The account is closed.')).status, 200)
   const refused = (await mails(one.sellerId, 2)).find(({ subject }) => subject === 'Your payout of $18.62 failed')
-  for (const part of ['The account is closed.', 'back in your balance', 'Check your payout details'])
+  for (const part of ['The account is closed.', 'back in your balance', 'check your payout details'])
     assert(refused?.text.includes(part), `${part} is in ${refused?.text}`)
 
   const two = await dueSeller(shared())

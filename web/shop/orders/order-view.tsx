@@ -22,8 +22,8 @@ import { Refunds } from './refunds.tsx'
 import { Timeline } from './timeline.tsx'
 import { WithdrawalPart } from './withdrawal-part.tsx'
 
-/** While a refund is pending the answer can change at any time. After this time the page stops polling. */
-const LOOK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000]
+/** A pending refund can end at any time. The seller watches for it, so the first two minutes have no long pause. */
+const LOOK_AGAIN_MS = [1_000, 2_000, ...Array<number>(23).fill(5_000), 30_000, 60_000]
 
 export default function OrderView({ id }: ViewProps): VNode {
   const order = useLoad(id, () => getOrder(id))
@@ -175,7 +175,7 @@ function OrderActions({ order, busy, onOpen, onResend }: OrderActionsProps) {
   )
 }
 
-/** Polls at growing intervals while a refund is pending. */
+/** Polls while a refund is pending, and stops after the last of the pauses. */
 function usePolling({ refunds }: OrderDetail, again: () => void): void {
   const pending = refunds.some(({ status }) => status === 'pending')
   useEffect(() => {
