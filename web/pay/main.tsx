@@ -3,6 +3,7 @@ import '../ui/parts.css'
 import './pay.css'
 import './later.ts'
 import { render } from 'preact'
+import { money } from '../ui/format.ts'
 import { readKept, takeLink } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'
 import { takeReturn } from './returned.ts'
@@ -16,6 +17,10 @@ const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
 if (returned && link) takeLink(productId, returned.orderId, link)
 await meetOwnSite(productId)
+// The first sum costs as much as drawing the page: the browser loads its names of currencies. Both are tasks of their
+// own, so that the browser can react to the buyer in between.
+money(0, 'USD')
+await new Promise((resolve) => setTimeout(resolve))
 // A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.
 if (returned && readKept(productId)?.orderId !== returned.orderId) void leadOn(returned)
 else render(<PayPage productId={productId} returned={link ? undefined : returned?.orderId} />, place)

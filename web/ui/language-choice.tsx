@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { LOCALES } from '../../src/kit/locales.ts'
+import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { wordsOf } from './language.ts'
 import { readTab, writeTab } from './tab-storage.ts'
 
@@ -37,7 +37,7 @@ export function LanguageChoice() {
       <select value={document.documentElement.lang} onChange={(event) => choose(event.currentTarget.value)}>
         {LOCALES.map((locale) => (
           <option key={locale} value={locale} lang={locale}>
-            {nameOf(locale)}
+            {NAMES[locale]}
           </option>
         ))}
       </select>
@@ -45,5 +45,22 @@ export function LanguageChoice() {
   )
 }
 
-/** Each language has its own name for itself. */
-const nameOf = (locale: string): string => new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale
+/** The name of each language in itself. `Intl.DisplayNames` knows them too, and loads the data of 16 languages for it. */
+const NAMES: Record<Locale, string> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  it: 'Italiano',
+  'pt-BR': 'Português (Brasil)',
+  nl: 'Nederlands',
+  pl: 'Polski',
+  tr: 'Türkçe',
+  ja: '日本語',
+  ko: '한국어',
+  'zh-Hans': '简体中文',
+  hi: 'हिन्दी',
+  id: 'Bahasa Indonesia',
+  ar: 'العربية',
+  he: 'עברית',
+}
