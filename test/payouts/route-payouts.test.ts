@@ -105,6 +105,21 @@ test('a settlement that fails and is tried again is shown as it is, and as paid 
   assert.deepEqual(await all().differences(), [])
 })
 
+test('the bank’s number of a settlement may come days after everything else', async () => {
+  const seller = await all().selling()
+  await sold(seller, 1)
+  await all().books(seller.id, 0, NET)
+  const made = all().route.settle(seller.account)
+  const number = made['utr']
+  made['utr'] = null
+  await mirror()
+  const [paid] = await listed(seller)
+  assert.deepEqual([paid.status, paid.bankReference], ['paid', undefined])
+  made['utr'] = number
+  await mirror()
+  assert.equal((await listed(seller))[0].bankReference, number)
+})
+
 test('a list of transfers that is not whole yet is read again, and until then nothing is made up', async () => {
   const seller = await all().selling()
   const orders = await sold(seller, 2)

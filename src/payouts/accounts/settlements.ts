@@ -6,6 +6,8 @@ import { type ListedPayout, keepPayouts } from './mirror.ts'
 
 /** A settlement that failed is tried again for weeks, and one on hold waits. */
 const LOOK_BACK_DAYS = 45
+/** The bank's number (UTR) of a paid settlement can come later than the rest. */
+const NUMBER_DAYS = 7
 
 /**
  * Repeats the settlements by which the processor pays sellers' banks what was passed on to their accounts below ours. Its list has the
@@ -21,7 +23,10 @@ export async function mirrorSettlements(db: Db, processor: Processor | undefined
     where t.processor = ${name} and t.state = 'passed' and t.reversed_minor < t.amount_minor
       and t.made_at > now() - make_interval(days => ${LOOK_BACK_DAYS})
       and not exists (select from processor_payouts p where p.processor = o.connected_account
-        and p.processor_payout_id = t.settlement and p.state = 'paid' and p.itemised_at is not null)`.execute(db)
+        and p.processor_payout_id = t.settlement and p.state = 'paid' and p.itemised_at is not null
+        and (p.bank_reference is not null or p.itemised_at < now() - make_interval(days => ${NUMBER_DAYS})))`.execute(
+    db,
+  )
   const since = open[0]?.since
   if (!since) return
   const { rows: sellers } = await sql<{ account: string; sellerId: string }>`
