@@ -8,6 +8,39 @@ import { loadRates, newProduct, picture, saveProfile } from './tax-seller.ts'
 
 test.beforeAll(() => loadRates(process.env.SERVICE_DATA_DIR))
 
+test('on a phone held sideways the ways to pay are there, beside the wallet, two prices and the country', async ({
+  page,
+  browser,
+}) => {
+  await signUp(page)
+  const productId = await newProduct(page)
+  const origin = new URL(page.url()).origin
+  const prices = [{ currency: 'EUR', amount: 1000 }, { currency: 'USD', amount: 1200 }] // oxfmt-ignore
+  const changed = await page.request.patch(`/api/products/${productId}`, { data: { prices }, headers: { origin } })
+  expect(changed.status(), await changed.text()).toBe(200)
+  await saveProfile(page, 'exclusive')
+  const viewport = { width: 667, height: 375 }
+  const context = await browser.newContext({
+    viewport,
+    isMobile: true,
+    hasTouch: true,
+    locale: 'en-US',
+    baseURL: origin,
+  })
+  const buyer = await context.newPage()
+  await buyer.goto(`/pay/?product=${productId}`)
+  for (const place of [
+    buyer.getByLabel('E-mail'),
+    buyer.getByLabel('Price'),
+    buyer.getByLabel('Your country'),
+    buyer.getByRole('radio', { name: /^Card/ }),
+  ])
+    await expect(place).toBeInViewport({ ratio: 1 })
+  await expectFits(buyer, 'pay, sideways')
+  await picture(buyer, 'pay-sideways')
+  await context.close()
+})
+
 for (const [name, size] of Object.entries(SIZES))
   test(`a buyer sees the total with the tax of the chosen country before paying, and the seller reads it: ${name}`, async ({ page, browser }) => {
     await signUp(page)

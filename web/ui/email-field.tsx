@@ -7,9 +7,10 @@ interface EmailFieldProps {
   onValue: (value: string) => void
   hint?: string
   fault?: string | undefined
+  /** Appears in the place of the hint. */
+  children?: preact.ComponentChildren
   /** Grows with each refused try, so that the same fault twice still moves the focus. */
   tries: number
-  children?: preact.ComponentChildren
 }
 
 /** The service checks the address. This check only catches texts that cannot be an address. */
@@ -23,11 +24,6 @@ export function EmailField({ value, onValue, hint, fault, tries, children }: Ema
   return (
     <div class="field">
       <label for="email">{wordsOf('ui').email}</label>
-      {hint && (
-        <p class="soft small" id="email-hint">
-          {hint}
-        </p>
-      )}
       <input
         id="email"
         ref={input}
@@ -51,7 +47,14 @@ export function EmailField({ value, onValue, hint, fault, tries, children }: Ema
           {fault}
         </p>
       )}
-      {children}
+      <div class="below">
+        {children}
+        {hint && (
+          <p class="soft small" id="email-hint">
+            {hint}
+          </p>
+        )}
+      </div>
     </div>
   )
 }
