@@ -205,6 +205,10 @@ export const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<
     }
   })
 
+/** Reads what was true at one moment, also with several statements. They run one after the other. */
+export const inSnapshot = <T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+
 type TransactionEnd = (hasCommitted: boolean) => void
 
 const endsOf = new WeakMap<Tx, TransactionEnd[]>()

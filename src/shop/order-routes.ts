@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { CSV_ROWS, type Columns, Decimal, listOf, sendCsv, wantsCsv } from '../kit/csv.ts'
-import { type Db, inTransaction } from '../kit/database.ts'
+import { type Db, inSnapshot, inTransaction } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { endReminder, withdrawalsOf } from '../buyers/withdrawals/orders.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -103,19 +103,22 @@ function getOrderRoute(server: Server, { db, browsers, orderUrl }: OrderRoutePar
   )
 }
 
-/** An order of this seller with its history. Refuses `order_not_found`. */
+/**
+ * An order of this seller with its history, as it was at one moment: a page that sees the refund done and the order still paid would
+ * stop polling. Refuses `order_not_found`.
+ */
 export async function detailOf(
   db: Db,
   sellerId: string,
   orderId: string,
   orderUrl: (orderId: string) => string,
 ): Promise<OrderDetail> {
-  const order = await findOwnOrder(db, sellerId, orderId)
-  const [refunds, transfers, withdrawals] = await Promise.all([
-    listRefunds(db, orderId, sellerId),
-    listTransfers(db, sellerId, { orderId }, { limit: MOST_TRANSFERS }),
-    withdrawalsOf(db, orderId),
-  ])
+  const { order, refunds, transfers, withdrawals } = await inSnapshot(db, async (tx) => ({
+    order: await findOwnOrder(tx, sellerId, orderId),
+    refunds: await listRefunds(tx, orderId, sellerId),
+    transfers: await listTransfers(tx, sellerId, { orderId }, { limit: MOST_TRANSFERS }),
+    withdrawals: await withdrawalsOf(tx, orderId),
+  }))
   return {
     ...orderView(order),
     ...(order.tax && { tax: orderTaxView(order.tax) }),

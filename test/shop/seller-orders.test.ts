@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { shortNumber } from '../../src/kit/order-number.ts'
 import { newId } from '../../src/kit/ids.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
+import { detailOf } from '../../src/shop/order-routes.ts'
 import { pastOrder } from '../support/buyer.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
@@ -203,6 +204,26 @@ test('each filter and all filters together find the right orders', async () => {
   ] as [Record<string, string>, string[]][])
     // oxfmt-ignore
     assert.deepEqual(await found(query), wanted, JSON.stringify(query))
+})
+
+test('an order is shown as it was at one moment, also when it is refunded while it is read', async () => {
+  const { orderId } = await shop.paid({ productId: await shop.product({ name: 'A moment' }) })
+  const path = `/api/orders/${orderId}`
+  const { body: before } = await ann.call('GET', path)
+  let isRefunded = false
+  const meanwhile = shop.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (isRefunded) return result
+      isRefunded = true
+      assert.equal((await ann.call('POST', `${path}/refunds`, {})).status, 201)
+      await shop.until(orderId, ({ status }) => status === 'refunded')
+      return result
+    },
+  })
+  assert.deepEqual(await detailOf(meanwhile, shop.sellerId, orderId, () => before.orderUrl), before)
+  const { body: after } = await ann.call('GET', path)
+  assert.deepEqual([after.status, after.refunds[0].status], ['refunded', 'succeeded'])
 })
 
 test('an order shows its seller all that happened to it, to the cent', async () => {
