@@ -29,6 +29,8 @@ test('on a phone held sideways the ways to pay are there, beside the wallet, two
   })
   const buyer = await context.newPage()
   await buyer.goto(`/pay/?product=${productId}`)
+  await expect(buyer.getByRole('button', { name: 'Google Pay' })).toBeVisible()
+  await expect(buyer.getByLabel('Your country')).toBeVisible()
   for (const place of [
     buyer.getByLabel('E-mail'),
     buyer.getByLabel('Price'),

@@ -42,7 +42,7 @@ test('the typed address wins over that of the wallet, and a wrong one keeps the 
   await giveWallet(page)
   const orders = requestsTo(page, /^\/api\/checkout$/)
   await page.goto(shop.demoUrl)
-  // to a buyer who is typing already it is not shown
+  // a buyer who is typing already is not shown the wallet
   await expect(wallet(page)).toBeVisible()
   const field = page.getByLabel('E-mail')
   await field.fill('ann')

@@ -17,8 +17,8 @@ const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
 if (returned && link) takeLink(productId, returned.orderId, link)
 await meetOwnSite(productId)
-// The first sum costs as much as drawing the page: the browser loads its names of currencies. Both are tasks of their
-// own, so that the browser can react to the buyer in between.
+// The first sum costs as much as the rest of the page: the browser loads its names of currencies. The page is drawn in
+// another task, so that the browser can react to the buyer in between.
 money(0, 'USD')
 await new Promise((resolve) => setTimeout(resolve))
 // A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.

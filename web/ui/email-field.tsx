@@ -47,14 +47,16 @@ export function EmailField({ value, onValue, hint, fault, tries, children }: Ema
           {fault}
         </p>
       )}
-      <div class="below">
-        {children}
-        {hint && (
-          <p class="soft small" id="email-hint">
-            {hint}
-          </p>
-        )}
-      </div>
+      {(children || hint) && (
+        <div class="below">
+          {children}
+          {hint && (
+            <p class="soft small" id="email-hint">
+              {hint}
+            </p>
+          )}
+        </div>
+      )}
     </div>
   )
 }

@@ -82,8 +82,9 @@ async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
       paid_at = coalesce(p.paid_at, excluded.paid_at),
       ended_at = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.ended_at, excluded.ended_at) end,
       failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end,
-      -- a payout that is tried again gets another one
-      bank_reference = coalesce(excluded.bank_reference, p.bank_reference)
+      -- a payout that is tried again gets another one, which can come later
+      bank_reference = case when excluded.state = 'failed' and ${isTriedAgain} then excluded.bank_reference
+        else coalesce(excluded.bank_reference, p.bank_reference) end
     returning id, processor, processor_payout_id as "processorPayoutId", itemised_at is not null as "isItemised"`.execute(
     db,
   )

@@ -1,6 +1,6 @@
 import './orders.css'
 import type { VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -43,7 +43,7 @@ export default function OrderView({ id }: ViewProps): VNode {
   return (
     <>
       <Head title={order.value?.product.name ?? 'Order'} above={above} />
-      <Shown of={order}>{(value) => <Detail order={value} again={order.again} />}</Shown>
+      <Shown of={order}>{(value) => <Detail order={value} busy={order.busy} again={order.again} />}</Shown>
     </>
   )
 }
@@ -65,14 +65,14 @@ interface Navigation {
   currentEntry?: { index: number } | null
 }
 
-function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
+function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; again: () => void }) {
   // After a fresh sign-in the seller goes on where it was asked for.
   const [dialog, setDialog] = useState<'refund' | 'email' | undefined>(() =>
     hasTyped(order.orderId) ? 'email' : undefined,
   )
   const [said, setSaid] = useState('')
   const resending = useAction()
-  usePolling(order, again)
+  usePolling(order, busy, again)
   const open = (which: 'refund' | 'email') => {
     resending.clear()
     setDialog(which)
@@ -176,7 +176,10 @@ function OrderActions({ order, busy, onOpen, onResend }: OrderActionsProps) {
 }
 
 /** Polls while a refund is pending, and stops after the last of the pauses. */
-function usePolling({ refunds }: OrderDetail, again: () => void): void {
+function usePolling({ refunds }: OrderDetail, busy: boolean, again: () => void): void {
+  const busyRef = useRef(busy)
+  // oxlint-disable-next-line react/refs -- a timer asks what the latest render knows
+  busyRef.current = busy
   const pending = refunds.some(({ status }) => status === 'pending')
   useEffect(() => {
     if (!pending) return
@@ -187,7 +190,8 @@ function usePolling({ refunds }: OrderDetail, again: () => void): void {
       if (wait === undefined) return
       looked += 1
       timer = setTimeout(() => {
-        again()
+        // Another request would drop the answer that is on its way.
+        if (!busyRef.current) again()
         next()
       }, wait)
     }
