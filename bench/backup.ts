@@ -1,8 +1,11 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { on } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { findEmbedded } from '../src/kit/embedded.ts'
-import { runChild } from './children.ts'
+import { endChild, runChild, watch } from './children.ts'
 import { fillOrders, openShop, products } from './fill.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
@@ -37,7 +40,14 @@ export async function measureBackup({ dir }: World, orders: number, say: (what: 
   const env = { PROCESSORS: 'none', DEMO: '0' }
   const plain = await startService({ DATA_DIR: plainDir, ...env })
   const saved = await startService({ ...backup, ...env })
-  for (const folder of [plainDir, savedDir]) await openShop(databaseIn(folder))
+  say(`${orders} orders for each of two services`)
+  for (const folder of [plainDir, savedDir]) {
+    await openShop(databaseIn(folder))
+    await fillOrders(databaseIn(folder), 0, orders)
+  }
+
+  // the service makes one by itself after its first start; afterwards all of the fill's log is sent
+  while (!(await npmBackup(backup))) await sleep(500)
 
   const rate = async ({ port }: Service, seconds = SECONDS) =>
     (await load({ port, connections: CONNECTIONS, seconds, next: cycle(REQUEST), status: 201 })).rate
@@ -46,16 +56,17 @@ export async function measureBackup({ dir }: World, orders: number, say: (what: 
     plain: () => rate(plain),
     archiving: () => rate(saved),
     async 'copying too'() {
-      const copied = npmBackup(backup, '--by-service')
+      const copying = await beginCopy(backup)
       const found = await rate(saved)
-      await copied
+      // it takes a minute, and a copy that is cut off counts for nothing
+      if (copying.exitCode) throw new Error('the copy that was measured has failed')
+      await endChild(copying)
       return found
     },
   })
   await plain.stop()
 
   say(`a restore of ${orders} orders`)
-  await fillOrders(databaseIn(savedDir), 0, orders)
   await npmBackup(backup)
   await saved.stop()
   const began = performance.now()
@@ -82,12 +93,31 @@ export async function measureBackup({ dir }: World, orders: number, say: (what: 
 }
 
 const scriptOf = (name: string) => fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url))
-/** The service makes one by itself after its first start, and only one is made at a time. */
-async function npmBackup(env: Record<string, string>, ...args: string[]): Promise<void> {
-  await runChild(process.execPath, [scriptOf('backup'), ...args], env).catch((error: Error) => {
-    if (!error.message.includes('another backup is under way')) throw error
-  })
+
+/** A copy as the service makes it each day. Returns when the program has started and copies the database. */
+async function beginCopy(env: Record<string, string>): Promise<ChildProcess> {
+  const args = [scriptOf('backup'), '--by-service']
+  const all = { ...process.env, ...env }
+  const child = watch(spawn(process.execPath, args, { env: all, stdio: ['ignore', 'pipe', 'inherit'] }))
+  let printed = ''
+  for await (const [text] of on(child.stdout.setEncoding('utf8'), 'data', { close: ['end'] })) {
+    printed += text
+    if (printed.includes('the database')) break
+  }
+  if (child.exitCode !== null) throw new Error(`there was no copy to measure:\n${printed}`)
+  child.stdout.resume()
+  return child
 }
+
+/** False: another one is under way, and only one is made at a time. */
+const npmBackup = (env: Record<string, string>): Promise<boolean> =>
+  runChild(process.execPath, [scriptOf('backup')], env).then(
+    () => true,
+    (error: Error) => {
+      if (!error.message.includes('another backup is under way')) throw error
+      return false
+    },
+  )
 
 function databaseIn(folder: string): Database {
   const url = findEmbedded(path.join(folder, 'postgres'))!
