@@ -178,8 +178,9 @@ function OrderActions({ order, busy, onOpen, onResend }: OrderActionsProps) {
 /** Polls while a refund is pending, and stops after the last of the pauses. */
 function usePolling({ refunds }: OrderDetail, busy: boolean, again: () => void): void {
   const busyRef = useRef(busy)
-  // oxlint-disable-next-line react/refs -- a timer asks what the latest render knows
-  busyRef.current = busy
+  useEffect(() => {
+    busyRef.current = busy
+  }, [busy])
   const pending = refunds.some(({ status }) => status === 'pending')
   useEffect(() => {
     if (!pending) return
