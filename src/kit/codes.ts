@@ -20,7 +20,6 @@ export const CODE_QUEUE: Omit<QueueOptions, 'atOnce'> = {
   retryDelaySeconds: 2,
   retryDelayMaxSeconds: 60,
   expireSeconds: 60,
-  pollSeconds: 2,
 }
 
 export interface CodeLimits {

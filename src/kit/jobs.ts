@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
 import { type Tx, connect, onTransactionEnd } from './database.ts'
+import { checkDue } from './jobs/due.ts'
 import { addTaken, lostJobReleaser, newOwner, releaseJobsOf, takenJob } from './jobs/claims.ts'
 import { type QueueOptions, openLibrary } from './jobs/library.ts'
 import { openLine } from './jobs/line.ts'
@@ -59,23 +60,24 @@ const SCHEDULED: QueueOptions = {
   retryDelayMaxSeconds: 1,
   expireSeconds: 300,
   atOnce: 1,
-  pollSeconds: 30,
 }
-/** For taking jobs and recording their outcomes. */
+/** For looking for jobs, taking them and recording their outcomes. */
 const CONNECTIONS = 3
 /** The time that running jobs have to finish when the process ends. */
 const STOP_MS = 8_000
 
-/** How soon the jobs of an ended process are released to others. */
-export interface TakeOver {
+/** How soon a process finds the jobs that wait, and those of an ended process. */
+export interface Rhythm {
+  /** How often the process looks for delayed jobs and retries that are due. New jobs are announced, and begin at once. */
+  dueMs: number
   /** How often each process shows that it is alive, and looks for processes that have ended. */
   beatMs: number
   /** A process has ended when two checks this far apart both find its lock free: it had the time to reconnect. */
   endedAfterMs: number
 }
-const TAKE_OVER: TakeOver = { beatMs: 2_000, endedAfterMs: 5_000 }
+const RHYTHM: Rhythm = { dueMs: 1_000, beatMs: 2_000, endedAfterMs: 5_000 }
 
-export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: TakeOver = TAKE_OVER): Promise<Jobs> {
+export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhythm = RHYTHM): Promise<Jobs> {
   const stopping = new AbortController()
   let isAway = false
   const onError = (error: unknown) => {
@@ -90,15 +92,18 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
   const queues = new Map<string, Slots>()
   const runningIds = () => [...queues.values()].flatMap((slots) => slots.running().map(({ id }) => id))
   const owner = newOwner()
-  const { endedAfterMs, beatMs } = takeOver
+  const { dueMs, endedAfterMs, beatMs } = rhythm
   const releaseLost = lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log })
+  let canTake = () => false
+  const due = checkDue(db, queues, { everyMs: dueMs, canTake: () => canTake(), onError })
   const line = await openLine(
     connection,
     { owner, beatMs },
     {
       onNewJobs(queue) {
-        if (queue === undefined) for (const slots of queues.values()) slots.wake()
-        else queues.get(queue)?.wake()
+        if (queue !== undefined) return queues.get(queue)?.wake()
+        for (const slots of queues.values()) slots.know(undefined)
+        due.soon()
       },
       onBeat(query) {
         isAway = false
@@ -107,13 +112,16 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
       onError,
     },
   )
+  canTake = line.isUp
   const { measures, countOutcome } = jobMeasures(db)
   const parts = { boss, db, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
   const work = async (queue: string, options: QueueOptions, handler: Handler) => {
     await define(queue, options)
     queues.set(queue, runQueue(parts, queue, options, handler))
+    due.soon()
   }
   const rest = async () => {
+    due.stop()
     for (const slots of queues.values()) slots.rest()
   }
   return {

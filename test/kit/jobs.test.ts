@@ -12,13 +12,13 @@ import { eventually, newDatabase } from '../support/shop.ts'
 const PROCESS = path.join(import.meta.dirname, '../support/jobs-process.ts')
 const OPTIONS = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 60, expireSeconds: 600, atOnce: 5 }
 /** These tests need no process that is known as slow to come back. */
-const QUICK = { beatMs: 50, endedAfterMs: 500 }
+const QUICK = { dueMs: 50, beatMs: 50, endedAfterMs: 500 }
 
 interface World {
   url: string
   db: Connection['db']
   /** Jobs of this process. */
-  start(takeOver?: typeof QUICK): Promise<Jobs>
+  start(rhythm?: typeof QUICK): Promise<Jobs>
 }
 
 async function newWorld(t: TestContext): Promise<World> {
@@ -32,8 +32,8 @@ async function newWorld(t: TestContext): Promise<World> {
   return {
     url,
     db,
-    async start(takeOver = QUICK) {
-      const jobs = await startJobs({ connectionString: url }, newLog('silent'), takeOver)
+    async start(rhythm = QUICK) {
+      const jobs = await startJobs({ connectionString: url }, newLog('silent'), rhythm)
       ends.push(() => jobs.stop())
       return jobs
     },
@@ -42,11 +42,11 @@ async function newWorld(t: TestContext): Promise<World> {
 
 /** Starts jobs of one queue, which end when the test says so. */
 async function heldJobs(world: World, queue: string, atOnce: number) {
-  const jobs = await world.start()
+  const jobs = await world.start({ ...QUICK, dueMs: 600_000 })
   const ran: number[] = []
   let end = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
-  await jobs.on<{ n: number }>(queue, { ...OPTIONS, atOnce, pollSeconds: 600 }, async ({ n }) => {
+  await jobs.on<{ n: number }>(queue, { ...OPTIONS, atOnce }, async ({ n }) => {
     ran.push(n)
     await ended
   })
@@ -233,8 +233,9 @@ test('jobs without a free slot wait in the queue, and new ones do not overtake t
 
 test('a process whose connection is lost for a moment keeps its jobs', async (t) => {
   const world = await newWorld(t)
+  const slow = { ...QUICK, dueMs: 600_000, endedAfterMs: 30_000 }
   // each of them would take the other's jobs if its lock were free in two looks half a minute apart
-  const [one, other] = [await world.start({ beatMs: 50, endedAfterMs: 30_000 }), await world.start({ beatMs: 50, endedAfterMs: 30_000 })] // oxfmt-ignore
+  const [one, other] = [await world.start(slow), await world.start(slow)]
   let begun = 0
   let end = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
@@ -255,23 +256,28 @@ test('a process whose connection is lost for a moment keeps its jobs', async (t)
       where l.locktype = 'advisory' and l.objsubid = 2`.execute(world.db)
   const before = (await locks()).rows.map(({ pid }) => pid)
   assert.equal(before.length, 2)
+  // announced to no process, like a job that is added while the connection is lost
+  await sql`insert into pgboss.job (name, data) values ('slow', '{}')`.execute(world.db)
   await sql`select pg_terminate_backend(pid) from unnest(${before}::int[]) pid`.execute(world.db)
   await eventually(
     async () => (await locks()).rows.filter(({ pid }) => !before.includes(pid)).length,
     (count) => count === 2,
   )
-  // and jobs continue, also those that were added while the connection was lost
+  await eventually(
+    async () => begun,
+    (count) => count === 2,
+  )
   await add(world, other, 'slow', 3)
   await eventually(
     async () => begun,
-    (count) => count === 4,
+    (count) => count === 5,
   )
   end()
   await eventually(
     () => states(world, 'slow'),
     (all) => all.every((state) => state === 'completed'),
   )
-  assert.equal(begun, 4)
+  assert.equal(begun, 5)
 })
 
 test('a job whose start was lost on its way is started again by a free process', async (t) => {
@@ -303,6 +309,24 @@ test('a job whose start was lost on its way is started again by a free process',
     (all) => all.every((state) => state === 'completed'),
   )
   assert.deepEqual(ran.sort(), [0, 1])
+})
+
+test('a job whose time has come begins without an announcement, and so does one whose announcement was lost', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const ran: number[] = []
+  for (const queue of ['later', 'quiet'])
+    await jobs.on<{ n: number }>(queue, OPTIONS, async ({ n }) => {
+      ran.push(n)
+    })
+  await inTransaction(world.db, (tx) => jobs.add(tx, 'later', [{ data: { n: 1 }, startAfterSeconds: 1 }]))
+  await inTransaction(world.db, (tx) => jobs.add(tx, 'later', [{ data: { n: 3 }, startAfterSeconds: 3600 }]))
+  await sql`insert into pgboss.job (name, data) values ('quiet', '{"n":2}')`.execute(world.db)
+  await eventually(
+    async () => [...(await states(world, 'later')), ...(await states(world, 'quiet'))].toSorted().join(),
+    (all) => all === 'completed,completed,created',
+  )
+  assert.deepEqual(ran.toSorted(), [1, 2])
 })
 
 test('a job that waits delays no other of its queue', async (t) => {

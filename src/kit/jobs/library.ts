@@ -9,8 +9,6 @@ export interface QueueOptions {
   /** A job that runs longer counts as lost, and another process takes it. Jobs of an ended process are released within seconds. */
   expireSeconds: number
   atOnce: number
-  /** How often the queue is checked for delayed jobs and retries. New jobs are announced and start at once. */
-  pollSeconds?: number
 }
 
 /** The job library. It stores and schedules jobs, and the other files of this folder take and run them. */

@@ -22,7 +22,6 @@ export interface QueueParts {
 }
 
 const RECORD_AGAIN_MS = 1_000
-const DEFAULT_POLL_SECONDS = 10
 
 /** Takes the jobs of a queue, runs them in slots and records their outcomes. */
 export function runQueue(
@@ -34,7 +33,6 @@ export function runQueue(
   const record = outcomeRecorder(boss, db, queue, options)
   return runSlots({
     atOnce: options.atOnce,
-    pollMs: (options.pollSeconds ?? DEFAULT_POLL_SECONDS) * 1000,
     canTake,
     take: (count) => takeJobs(db, boss, owner, queue, count),
     async run(job: Job) {

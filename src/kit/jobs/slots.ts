@@ -8,6 +8,8 @@ const AFTER_ERROR_MS = 1_000
 export interface Slots {
   /** Tells the slots that there may be jobs. */
   wake(): void
+  /** Tells the slots whether jobs wait. While that is not known (undefined), new jobs get no slot. */
+  know(jobsWait: boolean | undefined): void
   /** Takes no further job. */
   rest(): void
   running(): Job[]
@@ -22,8 +24,6 @@ export interface Slots {
 export interface Slotted {
   /** How many jobs run at once, independently of each other. */
   atOnce: number
-  /** How often the queue is queried without a wake. */
-  pollMs: number
   canTake(): boolean
   take(count: number): Promise<Job[]>
   /** Runs one job and records its outcome. Never rejects. */
@@ -46,24 +46,23 @@ function jobBook(run: Slotted['run'], onDrop: () => void) {
   }
 }
 
-/** Runs the jobs of a queue in slots: a free slot takes the next job. */
-export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotted): Slots {
+/** Runs the jobs of a queue in slots: after a wake, and as long as there are more, a free slot takes the next job. */
+export function runSlots({ atOnce, canTake, take, run, onError }: Slotted): Slots {
   const resting = new AbortController()
   /** Slots for the jobs that a query under way may return. */
   let awaited = 0
   let wasWoken = false
-  let mayHaveMore = true
+  let mayHaveMore = false
+  let isKnown = false
   let isFull = false
   let endWait = () => {}
   const { running, reserve, start, drop } = jobBook(run, () => isFull && endWait())
   const freeSlots = () => atOnce - running.size - awaited
 
-  /** Waits until `wake` or `rest` is called, `ms` have passed, or a job ends and all slots were in use. */
-  async function wait(ms: number): Promise<void> {
-    const done = new AbortController()
-    endWait = () => done.abort()
+  /** Waits until `wake` or `rest` is called, or a job ends and all slots were in use. */
+  function wait(): Promise<void> {
     isFull = freeSlots() <= 0
-    await sleep(ms, undefined, { signal: done.signal, ref: false }).catch(() => {})
+    return new Promise((resolve) => (endWait = resolve))
   }
 
   /** Takes jobs, and returns whether more may wait. */
@@ -83,40 +82,45 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
     let queriedAt = -Infinity
     while (!resting.signal.aborted) {
       const free = freeSlots()
-      const sinceMs = performance.now() - queriedAt
       // no pause for a job that comes alone, nor for a queue that has filled its slots and has them free again
-      const gatherMs = mayHaveMore && free >= atOnce / 2 ? 0 : GATHER_MS - sinceMs
-      if (!canTake() || free <= 0) await wait(pollMs)
-      else if (!mayHaveMore && !wasWoken && sinceMs < pollMs) await wait(pollMs - sinceMs)
+      const gatherMs = mayHaveMore && free >= atOnce / 2 ? 0 : queriedAt + GATHER_MS - performance.now()
+      if (!canTake() || free <= 0 || !(mayHaveMore || wasWoken)) await wait()
       else if (gatherMs > 0) await sleep(gatherMs, undefined, { ref: false })
       else {
-        // a mere poll leaves slots to jobs that are added meanwhile
-        const count = wasWoken || mayHaveMore ? free : Math.ceil(free / 2)
         wasWoken = false
         queriedAt = performance.now()
         try {
-          mayHaveMore = await round(count)
+          mayHaveMore = await round(free)
         } catch (error) {
           onError(error)
           mayHaveMore = true
-          await wait(AFTER_ERROR_MS)
+          await sleep(AFTER_ERROR_MS, undefined, { ref: false })
         }
       }
     }
   }
 
+  const wake = () => {
+    wasWoken = true
+    endWait()
+  }
+
   void go()
   return {
-    wake() {
-      wasWoken = true
-      endWait()
+    wake,
+    know(jobsWait) {
+      isKnown = jobsWait !== undefined
+      if (jobsWait) wake()
+      // when it is not known, an earlier wake may not have been followed yet
+      else if (!isKnown) endWait()
     },
     rest() {
       resting.abort()
       endWait()
     },
     running: () => [...running.values()],
-    free: () => (mayHaveMore || wasWoken || resting.signal.aborted || !canTake() ? 0 : Math.max(0, freeSlots())),
+    free: () =>
+      isKnown && canTake() && !(mayHaveMore || wasWoken || resting.signal.aborted) ? Math.max(0, freeSlots()) : 0,
     reserve,
     start,
     drop,

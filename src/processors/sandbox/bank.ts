@@ -95,7 +95,6 @@ export async function captureLater(payments: SandboxPayments, jobs: Jobs): Promi
     retryDelayMaxSeconds: 60,
     expireSeconds: 30,
     atOnce: 4,
-    pollSeconds: 1,
   }
   await jobs.on<{ id: string; rail: Rail; declines?: boolean }>('sandbox_later', options, ({ id, rail, declines }) =>
     payments.change(id, (payment, addJob) => {

@@ -35,21 +35,18 @@ export const refund = (
 /** Ends the refunds of the scenarios in which a refund takes time. */
 export async function endRefundsLater(payments: SandboxPayments, jobs: Jobs): Promise<void> {
   const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4 }
-  await jobs.on<{ id: string; refundId: string }>(
-    'sandbox_refund',
-    { ...options, pollSeconds: 1 },
-    async ({ id, refundId }) =>
-      payments.change(id, (payment, addJob) => {
-        const underWay = payment.refundsUnderWay?.find((one) => one.id === refundId)
-        if (underWay) {
-          payment.refundsUnderWay = payment.refundsUnderWay!.filter((one) => one !== underWay)
-          payment.refunds.push(underWay)
-        }
-        const made = payment.refunds.find((one) => one.id === refundId)
-        const fails = payment.refundsGo !== 'slowly'
-        if (made && fails) made.state = 'failed'
-        notify(addJob, fails ? 'refund.failed' : 'refund.succeeded', snapshotOf(payment))
-      }),
+  await jobs.on<{ id: string; refundId: string }>('sandbox_refund', options, async ({ id, refundId }) =>
+    payments.change(id, (payment, addJob) => {
+      const underWay = payment.refundsUnderWay?.find((one) => one.id === refundId)
+      if (underWay) {
+        payment.refundsUnderWay = payment.refundsUnderWay!.filter((one) => one !== underWay)
+        payment.refunds.push(underWay)
+      }
+      const made = payment.refunds.find((one) => one.id === refundId)
+      const fails = payment.refundsGo !== 'slowly'
+      if (made && fails) made.state = 'failed'
+      notify(addJob, fails ? 'refund.failed' : 'refund.succeeded', snapshotOf(payment))
+    }),
   )
 }
 
