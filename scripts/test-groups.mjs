@@ -29,11 +29,10 @@ const LONG = [
   'faults-1',
   'test-operation-1',
   'test-payments-1',
-  'test-payments-2',
   'simulation-bugs-1',
 ]
 /** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
-const FILES_OF_A_PROCESS = 8
+const FILES_OF_A_PROCESS = 16
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
 /** A page for the tests of web/, whose modules read it when they load. */
 const PAGE = path.join('test', 'support', 'page.ts')
