@@ -16,10 +16,9 @@ import {
 } from '../../src/processors/processor.ts'
 import { recordWithoutEffect } from '../../src/payments/settle/unseen-events.ts'
 import type { Fact, Outcome } from '../../src/payments/settle/fact.ts'
-import { copyOf } from '../support/copied.ts'
 import { RECEIPT, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
-import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
+import { type TestShop, eventually, startTestShop, copyOf } from '../support/shop.ts'
 import { adapter } from '../support/stripe-setup.ts'
 import { type StripeShop, intentOf, startStripeShop, stripeSettings } from '../support/stripe-shop.ts'
 

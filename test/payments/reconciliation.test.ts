@@ -12,12 +12,19 @@ import { type Reconciliation, reconcileBooks } from '../../src/payments/reconcil
 import { daysBefore, nightlySpan } from '../../src/payments/reconciliation/nightly.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
-import { copyOf } from '../support/copied.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { bareEnvironment } from '../support/service.ts'
-import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
+import {
+  type Ends,
+  SECRET,
+  type TestShop,
+  eventually,
+  startTestShop,
+  temporaryFolder,
+  copyOf,
+} from '../support/shop.ts'
 import { adapter } from '../support/stripe-setup.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 

@@ -317,30 +317,66 @@ export async function temporaryFolder(t: Ends): Promise<string> {
 
 /** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
 export async function newDatabase(t: Ends): Promise<string> {
-  const server = process.env.TEST_DATABASE_URL
-  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
-  const name = `t_${randomBytes(8).toString('hex')}`
-  await asAdmin(server, async (client) => {
+  const name = newName()
+  const url = await onServer(async (client, server) => {
     await client.query(`select pg_advisory_lock(hashtext('till test template'))`)
-    const { rows } = await client.query(`select 1 from pg_database where datname = 'till_template'`)
-    if (rows.length === 0) await makeTemplate(client, server)
-    await client.query(`create database ${name} template till_template strategy file_copy`)
+    try {
+      const { rows } = await client.query(`select 1 from pg_database where datname = 'till_template'`)
+      if (rows.length === 0) await makeTemplate(client, server)
+      await client.query(`create database ${name} template till_template strategy file_copy`)
+    } finally {
+      // a connection that is lost has no lock
+      await client.query(`select pg_advisory_unlock(hashtext('till test template'))`).catch(() => {})
+    }
+    return databaseOf(server, name)
   })
-  t.after(() => asAdmin(server, (client) => client.query(`drop database if exists ${name} with (force)`)))
-  return databaseOf(server, name)
+  t.after(() => dropDatabase(name))
+  return url
 }
 
 /** A database with nothing in it, not even a schema. Goes with the test. */
 export async function emptyDatabase(t: Ends): Promise<string> {
-  const server = process.env.TEST_DATABASE_URL
-  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
-  const name = `t_${randomBytes(8).toString('hex')}`
-  await asAdmin(server, (client) => client.query(`create database ${name}`))
-  t.after(() => asAdmin(server, (client) => client.query(`drop database if exists ${name} with (force)`)))
-  return databaseOf(server, name)
+  const name = newName()
+  t.after(() => dropDatabase(name))
+  return onServer(async (client, server) => {
+    await client.query(`create database ${name}`)
+    return databaseOf(server, name)
+  })
 }
 
-async function makeTemplate(client: pg.Client, server: string): Promise<void> {
+/** A copy of the database at this moment, like a backup. No connection to it may be open. Goes with the test. */
+export async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
+  const name = newName()
+  const original = new URL(databaseUrl).pathname.slice(1)
+  await onServer((client) => client.query(`create database ${name} template ${original} strategy file_copy`))
+  t.after(() => dropDatabase(name))
+  return databaseOf(databaseUrl, name)
+}
+
+const newName = () => `t_${randomBytes(8).toString('hex')}`
+
+const dropDatabase = (name: string): Promise<unknown> =>
+  onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+
+/** Makes and drops the databases of a process: a connection for each statement would take as long as the statement. */
+let servers: pg.Pool | undefined
+
+async function onServer<T>(work: (client: pg.ClientBase, server: string) => Promise<T>): Promise<T> {
+  const server = process.env.TEST_DATABASE_URL
+  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
+  if (!servers) {
+    servers = new pg.Pool({ connectionString: server, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+    servers.on('error', () => {}) // the server ends before this process
+  }
+  const client = await servers.connect()
+  try {
+    return await work(client, server)
+  } finally {
+    client.release()
+  }
+}
+
+async function makeTemplate(client: pg.ClientBase, server: string): Promise<void> {
   // a run that was killed in the middle has left one
   await client.query('drop database if exists till_making')
   await client.query('create database till_making')
