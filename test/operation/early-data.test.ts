@@ -8,7 +8,8 @@ import { sql } from 'kysely'
 import { type Connection, connect } from '../../src/kit/database.ts'
 import { migrate } from '../../src/kit/migrate.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
-import { type Ends, emptyDatabase, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { emptyDatabase } from '../support/databases.ts'
+import { type Ends, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
 
 // Databases as the earlier commits made them. Some migrations were changed after they had landed; `early-schemas` has the former texts.
 

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { connect } from '../../src/kit/database.ts'
 import { migrate, neededBy } from '../../src/kit/migrate.ts'
-import { emptyDatabase, temporaryFolder } from '../support/shop.ts'
+import { emptyDatabase } from '../support/databases.ts'
+import { temporaryFolder } from '../support/shop.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 /** Before this migration no database has noted what each one needs. */

@@ -16,15 +16,8 @@ import { query, times } from '../stand-ins/processor.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { bareEnvironment } from '../support/service.ts'
-import {
-  type Ends,
-  SECRET,
-  type TestShop,
-  eventually,
-  startTestShop,
-  temporaryFolder,
-  copyOf,
-} from '../support/shop.ts'
+import { copyOf } from '../support/databases.ts'
+import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
 import { adapter } from '../support/stripe-setup.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 

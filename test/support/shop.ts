@@ -8,7 +8,6 @@ import { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { buildApp } from '../../src/app.ts'
 import type { Created, OrderStatus } from '../../src/checkout/schema.ts'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -27,6 +26,7 @@ import { enqueueOffSaleMails } from '../../src/products/off-sale.ts'
 import { addFile, createProduct, type NewProduct } from '../../src/products/products.ts'
 import { watchEndpoints } from '../../src/webhooks/health.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
+import { type Ends, filledDatabase, runOn } from './databases.ts'
 
 export const SECRET = 'a secret of the tests that is long enough'
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
@@ -40,10 +40,7 @@ export interface Answer<Body = any> {
   headers: Headers
 }
 
-/** Registers a cleanup: for a test's context, or for a whole file. */
-export interface Ends {
-  after(end: () => unknown): void
-}
+export type { Ends }
 
 export type TestShop = Awaited<ReturnType<typeof startTestShop>>
 
@@ -316,103 +313,21 @@ export async function temporaryFolder(t: Ends): Promise<string> {
 }
 
 /** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
-export async function newDatabase(t: Ends): Promise<string> {
-  const name = newName()
-  const url = await onServer(async (client, server) => {
-    await client.query(`select pg_advisory_lock(hashtext('till test template'))`)
-    try {
-      const { rows } = await client.query(`select 1 from pg_database where datname = 'till_template'`)
-      if (rows.length === 0) await makeTemplate(client, server)
-      await client.query(`create database ${name} template till_template strategy file_copy`)
-    } finally {
-      // a connection that is lost has no lock
-      await client.query(`select pg_advisory_unlock(hashtext('till test template'))`).catch(() => {})
-    }
-    return databaseOf(server, name)
-  })
-  t.after(() => dropDatabase(name))
-  return url
-}
+export const newDatabase = (t: Ends): Promise<string> => filledDatabase(t, makeFirst)
 
-/** A database with nothing in it, not even a schema. Goes with the test. */
-export async function emptyDatabase(t: Ends): Promise<string> {
-  const name = newName()
-  t.after(() => dropDatabase(name))
-  return onServer(async (client, server) => {
-    await client.query(`create database ${name}`)
-    return databaseOf(server, name)
-  })
-}
-
-/** A copy of the database at this moment, like a backup. No connection to it may be open. Goes with the test. */
-export async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
-  const name = newName()
-  const original = new URL(databaseUrl).pathname.slice(1)
-  await onServer((client) => client.query(`create database ${name} template ${original} strategy file_copy`))
-  t.after(() => dropDatabase(name))
-  return databaseOf(databaseUrl, name)
-}
-
-const newName = () => `t_${randomBytes(8).toString('hex')}`
-
-const dropDatabase = (name: string): Promise<unknown> =>
-  onServer((client) => client.query(`drop database if exists ${name} with (force)`))
-
-/** Makes and drops the databases of a process: a connection for each statement would take as long as the statement. */
-let servers: pg.Pool | undefined
-
-async function onServer<T>(work: (client: pg.ClientBase, server: string) => Promise<T>): Promise<T> {
-  const server = process.env.TEST_DATABASE_URL
-  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
-  if (!servers) {
-    servers = new pg.Pool({ connectionString: server, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
-    servers.on('error', () => {}) // the server ends before this process
-  }
-  const client = await servers.connect()
-  try {
-    return await work(client, server)
-  } finally {
-    client.release()
-  }
-}
-
-async function makeTemplate(client: pg.ClientBase, server: string): Promise<void> {
-  // a run that was killed in the middle has left one
-  await client.query('drop database if exists till_making')
-  await client.query('create database till_making')
-  const url = databaseOf(server, 'till_making')
+/** What a service makes at its first start, and no data of it. */
+async function makeFirst(url: string): Promise<void> {
   const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   await migrate(connection.db, SCHEMA)
   await connection.close()
-  // what every service makes at its first start: its queues
   const ends: (() => unknown)[] = []
   await startTestShop({ after: (end) => ends.push(end) }, { databaseUrl: url })
   for (const end of ends.reverse()) await end()
-  await asAdmin(url, (client) => client.query('delete from sellers; delete from installation; delete from pgboss.job'))
+  await runOn(url, 'delete from sellers; delete from installation; delete from pgboss.job')
   // a test says itself when the clock strikes: by the real one, some test or other would meet a full minute
-  await asAdmin(url, (client) => client.query(`update pgboss.version set cron_on = now() + interval '1 year'`))
-  // renamed when whole: a test that finds the template finds all of it
-  await client.query('alter database till_making rename to till_template')
+  await runOn(url, `update pgboss.version set cron_on = now() + interval '1 year'`)
 }
 
 /** Another service on a database that one has used before has other files and perhaps another secret; start.test.ts tries what then holds. */
-const takeAnySecretAndFiles = (url: string) =>
-  asAdmin(url, (client) =>
-    client.query('update installation set secret_fingerprint = null, storage_confirmed_at = null'),
-  )
-
-function databaseOf(server: string, name: string): string {
-  const at = /^(.*\/)[^/?]+(\?.*)?$/.exec(server)
-  assert(at, 'TEST_DATABASE_URL names a database')
-  return `${at[1]}${name}${at[2] ?? ''}`
-}
-
-async function asAdmin(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await work(client)
-  } finally {
-    await client.end()
-  }
-}
+const takeAnySecretAndFiles = (url: string): Promise<void> =>
+  runOn(url, 'update installation set secret_fingerprint = null, storage_confirmed_at = null')
