@@ -8,6 +8,7 @@ import pg from 'pg'
 /** Each watcher has a header of its own, because the files of a folder share a process. */
 let watchers = 0
 const HASHING = 'a password is hashed'
+const ADDING_JOBS = 'jobs are added'
 
 export interface Work {
   /** The header that marks a request for counting. */
@@ -35,7 +36,9 @@ export function watchWork(): Work {
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [asked] = args as [string | { text: string }]
-    current.getStore()?.push(typeof asked === 'string' ? asked : asked.text)
+    const text = typeof asked === 'string' ? asked : asked.text
+    // a job begins at once or waits, by what the process does at that moment; neither depends on the request
+    current.getStore()?.push(/insert into pgboss\.job/i.test(text) ? ADDING_JOBS : text)
     return query.apply(this, args)
   } as typeof pg.Client.prototype.query
   const hook = createHook({ init: (_id, type) => void (type === 'ARGON2REQUEST' && current.getStore()?.push(HASHING)) })
