@@ -23,7 +23,8 @@ export async function standing(database: Database): Promise<Standing> {
     database,
     `select (select count(*) from orders)::int as orders, (select count(*) from orders where state = 'paid')::int as paid,
       (select count(*) from outbox where ${IS_RECEIPT})::int as receipts,
-      (select count(*) from pgboss.job where name in (${QUEUES}) and state in ('created', 'retry', 'active'))::int as jobs`,
+      (select count(*) from pgboss.job where name in (${QUEUES}) and state in ('created', 'retry', 'active'))::int
+        + (select count(*) from begun_jobs)::int as jobs`,
   )
   return row!
 }

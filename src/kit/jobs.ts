@@ -4,6 +4,7 @@ import { type PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
 import { type Tx, connect, onTransactionEnd } from './database.ts'
 import { checkDue } from './jobs/due.ts'
+import { type BegunJobs, begunJobs } from './jobs/begun.ts'
 import { addTaken, lostJobReleaser, newOwner, releaseJobsOf, takenJob } from './jobs/claims.ts'
 import { type QueueOptions, openLibrary } from './jobs/library.ts'
 import { openLine } from './jobs/line.ts'
@@ -114,9 +115,11 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   )
   canTake = line.isUp
   const { measures, countOutcome } = jobMeasures(db)
-  const parts = { boss, db, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
+  const begun = begunJobs(db, owner)
+  const parts = { boss, db, begun, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
   const work = async (queue: string, options: QueueOptions, handler: Handler) => {
     await define(queue, options)
+    if (options.isBrief) await begun.open(queue)
     queues.set(queue, runQueue(parts, queue, options, handler))
     due.soon()
   }
@@ -126,7 +129,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   }
   return {
     measures,
-    add: (tx, queue, jobs) => addJobs({ boss, owner, slots: queues.get(queue) }, tx, queue, jobs),
+    add: (tx, queue, jobs) => addJobs({ boss, begun, owner, slots: queues.get(queue) }, tx, queue, jobs),
     on: (queue, options, handler) => work(queue, options, ({ data, id }) => handler(data as never, id)),
     async every(cron, queue, handler, formerName) {
       await work(queue, SCHEDULED, handler)
@@ -150,26 +153,33 @@ const outsideRequests = AsyncLocalStorage.snapshot()
 
 interface Adding {
   boss: PgBoss
+  begun: BegunJobs
   owner: number
   /** The slots of this process for the queue, if it runs the queue. */
   slots: Slots | undefined
 }
 
 /** Adds jobs. Those for which this process has free slots begin right after the transaction, and the others wait in the queue. */
-async function addJobs({ boss, owner, slots }: Adding, tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void> {
+async function addJobs(
+  { boss, begun, owner, slots }: Adding,
+  tx: Tx,
+  queue: string,
+  jobs: readonly NewJob[],
+): Promise<void> {
   if (jobs.length === 0) return
   const canBegin = slots !== undefined && jobs.every((job) => !job.startAfterSeconds && !job.deferrable)
   const count = canBegin ? Math.min(slots.free(), jobs.length) : 0
-  const begun = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
+  const taken = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
   const end = (hasCommitted: boolean) => {
-    if (!hasCommitted) slots!.drop(begun)
+    if (!hasCommitted) slots!.drop(taken)
     // first the response of the request that has added them, so that it takes no longer for what it causes
-    else setImmediate(() => outsideRequests(() => slots!.start(begun)))
+    else setImmediate(() => outsideRequests(() => slots!.start(taken)))
   }
-  if (begun.length > 0 && onTransactionEnd(tx, end)) {
-    slots!.reserve(begun)
-    await addTaken(tx, owner, queue, begun)
-    if (begun.length < jobs.length) await enqueue(boss, tx, queue, jobs.slice(begun.length))
+  if (taken.length > 0 && onTransactionEnd(tx, end)) {
+    slots!.reserve(taken)
+    if (begun.isOpen(queue)) await begun.add(tx, queue, taken)
+    else await addTaken(tx, owner, queue, taken)
+    if (taken.length < jobs.length) await enqueue(boss, tx, queue, jobs.slice(taken.length))
   } else await enqueue(boss, tx, queue, jobs)
 }
 

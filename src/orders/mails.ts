@@ -43,7 +43,7 @@ export async function sendMails(
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
   const read = mailOrderReader(db, { gathers: mailer.atOnce >= MANY_SLOTS })
-  const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce }
+  const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce, isBrief: true }
   await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
     const order = await read({ orderId, fileId: data.fileId })
     if (!order) throw new DropJob('there is no such order')

@@ -11,6 +11,7 @@ import { newLog } from '../../src/kit/log.ts'
 import { hashOf } from '../../src/kit/tokens.ts'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
+import { recordJobs } from '../support/jobs.ts'
 import { codeRow } from '../support/codes.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { times } from '../stand-ins/processor.ts'
@@ -226,6 +227,7 @@ test('five wrong codes end a code, however many come at once; a newer one works,
 })
 
 test('the right code at ten places at once moves the order once, and mails each mailbox once', async () => {
+  await recordJobs(shop.db)
   const [old, right] = [newMailbox(), newMailbox()]
   gone.add(old)
   const orderId = await paidOrder(old)
@@ -241,7 +243,7 @@ test('the right code at ten places at once moves the order once, and mails each 
   await mailTo(right, /receipt/)
   await mailTo(old, /another address/)
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from pgboss.job where name = 'mail' and data->>'orderId' = ${orderId}`.execute(shop.db)
+    select count(*)::int as n from added_jobs where queue = 'mail' and data->>'orderId' = ${orderId}`.execute(shop.db)
   assert.equal(rows[0]!.n, 3, 'the first receipt, the news for the old address, the receipt for the new one')
 })
 

@@ -7,6 +7,7 @@ import type { SMTPServer } from 'smtp-server'
 import type { OrderStatus } from '../../src/checkout/schema.ts'
 import { MailRefused, outboxMailer } from '../../src/kit/mail.ts'
 import { smtpMailer } from '../../src/kit/smtp.ts'
+import { openJobs } from '../support/jobs.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { newBrowser } from '../support/seller.ts'
 import { eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
@@ -15,10 +16,17 @@ import { timeText } from '../../src/words/say.ts'
 const shared = sharedShop()
 const FROM = 'Ann’s shop <till@shop.example>'
 
-/** Mail jobs in the states that are named. */
+/** Mail jobs in one of the states, as the job library has them: those that have failed once. */
 async function jobsIn({ db }: TestShop, ...states: string[]): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from pgboss.job where name = 'mail' and state::text = any(${states})`.execute(db)
+  return rows[0]!.n
+}
+
+/** Mail jobs that are not done. */
+async function openMails({ db }: TestShop): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from ${openJobs} as j where name = 'mail'`.execute(db)
   return rows[0]!.n
 }
 
@@ -79,7 +87,7 @@ test('a mail server that says “later” gets the mail later, once', async (t) 
     () => jobsIn(shop, 'completed'),
     (done) => done > 0,
   )
-  assert.deepEqual([tries, server.mails.length, await jobsIn(shop, 'created', 'retry', 'active')], [3, 1, 0])
+  assert.deepEqual([tries, server.mails.length, await openMails(shop)], [3, 1, 0])
 })
 
 test('a mail that the server refuses for good is not sent again, and the purchase is not affected', async (t) => {
@@ -95,7 +103,7 @@ test('a mail that the server refuses for good is not sent again, and the purchas
   const order = await shop.checkout({ email: 'gone@example.com' })
   await shop.confirm(order)
   await eventually(
-    () => jobsIn(shop, 'created', 'retry', 'active'),
+    () => openMails(shop),
     (open) => open === 0 && asked > 0,
   )
   assert.equal(asked, 1)
@@ -194,7 +202,7 @@ test('a mail server that hangs delays no buyer', async (t) => {
   const { orderId } = await shop.paid()
   assert.equal((await shop.status(orderId, 'bob@example.com')).downloads.length, 1)
   assert.equal((await shop.call('GET', '/readyz')).status, 200)
-  assert.equal(await jobsIn(shop, 'completed'), 0, 'and no mail counts as sent')
+  assert.equal(await openMails(shop), 9, 'and no mail counts as sent')
 })
 
 /** A mail server that does not answer about mailboxes that begin with `slow`, until the test releases them. */
@@ -248,7 +256,7 @@ test('mailboxes that do not answer delay no other receipt, and receipts delay no
   answerAll()
   await received(server, 15)
   await eventually(
-    () => jobsIn(shop, 'created', 'retry', 'active'),
+    () => openMails(shop),
     (open) => open === 0,
   )
   assert.equal(new Set(server.mails.map(({ mail }) => mail.messageId)).size, 15, 'and each of them once')
@@ -274,8 +282,8 @@ test('a connection that ends between two mails loses none, and doubles none', as
   for (let n = 0; n < 5; n++) await shop.checkout({ productId, email: `bob${n}@example.com` })
   await deliverUntil(
     shop,
-    () => jobsIn(shop, 'completed'),
-    (done) => done === 5,
+    () => openMails(shop),
+    (open) => open === 0,
   )
   assert.deepEqual([mails, new Set(server.mails.map(({ mail }) => mail.messageId)).size], [5, 5])
 })
@@ -383,9 +391,8 @@ test('a receipt that is sent late, when the files are the buyer’s no more, doe
   await mailed('Your refund: A book', 2)
   // as if the mail server had been away since the payment
   await sql`
-    insert into pgboss.job (name, data, policy, retry_limit, retry_delay, retry_backoff, expire_seconds, deletion_seconds)
-    select name, data, policy, retry_limit, 1, false, expire_seconds, deletion_seconds from pgboss.job
-    where name = 'mail' and data->>'kind' = 'receipt' and data->>'orderId' = ${order.orderId}`.execute(shop.db)
+    insert into pgboss.job (name, data)
+    values ('mail', jsonb_build_object('kind', 'receipt', 'orderId', ${order.orderId}::text))`.execute(shop.db)
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'mail')`.execute(shop.db)
   const { text, html } = await mailed('Your receipt: A book', 3)
   for (const told of [text, html]) {

@@ -30,7 +30,13 @@ test('with the mail server down, the metrics show how many mails wait, since whe
   const productId = await shop.product({ priceMinor: 0 })
   for (let n = 0; n < 3; n++) await shop.checkout({ productId, email: `bob${n}@example.com` })
   await until(shop, 'till_mails_total{kind="mail",outcome="failed"}', (count) => count >= 3)
-  await sql`update pgboss.job set created_on = now() - interval '1 hour' where name = 'mail'`.execute(shop.db)
+  await eventually(
+    () =>
+      sql`update pgboss.job set created_on = now() - interval '1 hour' where name = 'mail' returning 1`.execute(
+        shop.db,
+      ),
+    ({ rows }) => rows.length === 3,
+  )
   const numbers = await until(shop, 'till_job_runs_total{queue="mail",outcome="failed"}', (count) => count >= 3)
   assert.equal(numbers.get('till_jobs_waiting{queue="mail"}')! + numbers.get('till_jobs_running{queue="mail"}')!, 3)
   assert(numbers.get('till_jobs_oldest_seconds{queue="mail"}')! >= 3600)

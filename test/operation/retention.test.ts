@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { sweepEvents } from '../../src/payments/settle/unseen-events.ts'
+import { recordJobs } from '../support/jobs.ts'
 import { captureOf, mailsAbout, newEventId, query, snapshotOf } from '../stand-ins/processor.ts'
 import { startMailServer } from '../stand-ins/mail-server.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
@@ -21,7 +22,7 @@ async function books(shop: TestShop): Promise<unknown> {
   )
   const jobs = await query(
     shop.db,
-    sql`select name, count(*)::int as count from pgboss.job where name in ('mail', 'refund', 'close_payment') group by 1 order by 1`,
+    sql`select queue, count(*)::int as count from added_jobs where queue in ('mail', 'refund', 'close_payment') group by 1 order by 1`,
   )
   return { ...Object.fromEntries(tables), jobs }
 }
@@ -52,6 +53,7 @@ async function runJob(shop: TestShop, queue: string): Promise<void> {
 
 test('notifications that the processor repeats after their retention change nothing', async (t) => {
   const shop = await startTestShop(t)
+  await recordJobs(shop.db)
   const productId = await shop.product()
   const [sold, returned, disputed] = [
     await shop.checkout({ productId }),
@@ -99,6 +101,7 @@ test('notifications that the processor repeats after their retention change noth
 
 test('a backfill over events that were removed too early asks about their payment once more, and changes nothing', async (t) => {
   const { shop, server, bank } = await startStripeShop(t)
+  await recordJobs(shop.db)
   const order = await shop.checkout()
   bank.confirm(intentOf(order))
   await shop.until(order.orderId, ({ paid }) => paid)

@@ -6,6 +6,7 @@ import type { Created } from '../../src/checkout/schema.ts'
 import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
 import { moveOrderIfAllowed } from '../../src/orders/move.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { recordJobs } from '../support/jobs.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type Answer, assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
@@ -142,13 +143,14 @@ test('a chosen price of zero, if that is the lowest, is a free order too', async
 
 test('twenty clicks on “get it” are one order and one mail', async () => {
   const shop = shared()
+  await recordJobs(shop.db)
   const email = buyer()
   const productId = await shop.product({ priceMinor: 0 })
   const headers = { 'idempotency-key': randomUUID() }
   const answers = await Promise.all(Array.from({ length: 20 }, () => order(shop, { productId, email }, headers)))
   for (const { status, body } of answers) assert.deepEqual([status, body], [201, answers[0]!.body])
   const { rows } = await sql<{ orders: number; jobs: number }>`
-    select count(*)::int as orders, (select count(*)::int from pgboss.job j where j.data->>'orderId' = min(o.id)) as jobs
+    select count(*)::int as orders, (select count(*)::int from added_jobs j where j.data->>'orderId' = min(o.id)) as jobs
     from orders o where email = ${email}`.execute(shop.db)
   assert.deepEqual(rows, [{ orders: 1, jobs: 1 }])
 })
@@ -187,6 +189,7 @@ test('a free order cannot be refunded, expire, or be found as a charge', async (
 
 test('a mailbox gets ten mails about free orders an hour, and every order all the same', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'free_mail=3/3600' } })
+  await recordJobs(shop.db)
   const email = buyer()
   const productId = await shop.product({ priceMinor: 0 })
   const made = await Promise.all(Array.from({ length: 5 }, () => order(shop, { productId, email })))
@@ -202,7 +205,7 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
     assertProblem(resent, 429, 'rate_limited')
   }
   const { rows } = await sql<{ jobs: number }>`
-    select count(*)::int as jobs from pgboss.job where name = 'mail'`.execute(shop.db)
+    select count(*)::int as jobs from added_jobs where queue = 'mail'`.execute(shop.db)
   assert.deepEqual(rows, [{ jobs: 3 }])
   const again = await shop.call('POST', `/api/checkout/${made[0]!.body.orderId}/receipt`, { email })
   assertProblem(again, 429, 'rate_limited')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Order } from '../../src/orders/seller-view.ts'
+import { recordJobs } from '../support/jobs.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type TestShop, eventually } from '../support/shop.ts'
 import { type StripeShop, intentOf, startStripeShop } from '../support/stripe-shop.ts'
@@ -14,7 +15,7 @@ const FAILED = /did not go through/
 /** Mails that were promised to the buyer, sent or not: two jobs are two mails. */
 async function promised({ db }: TestShop): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from pgboss.job where name = 'mail' and data->>'kind' = 'payment_failed'`.execute(db)
+    select count(*)::int as n from added_jobs where queue = 'mail' and data->>'kind' = 'payment_failed'`.execute(db)
   return rows[0]!.n
 }
 
@@ -37,6 +38,7 @@ async function stateOf(shop: TestShop, { orderId }: { orderId: string }) {
 test('a payment that fails after days causes one mail, with a link to pay again, however often it is reported', async (t) => {
   const stripe = await startStripeShop(t)
   const { shop, bank, server } = stripe
+  await recordJobs(shop.db)
   const order = await atWork(stripe)
   bank.finish(intentOf(order), 'fail')
   await server.delivered()
@@ -93,6 +95,7 @@ test('its seller sees that the payment failed, and not a bank at work for ever',
 test('no mail about a decline goes out while the buyer is at the form, nor for an order that is expired or paid', async (t) => {
   const stripe = await startStripeShop(t)
   const { shop, bank, server } = stripe
+  await recordJobs(shop.db)
   const declined = await shop.checkout()
   bank.confirm(intentOf(declined), { outcome: 'decline' })
   await server.delivered()
@@ -114,6 +117,7 @@ test('no mail about a decline goes out while the buyer is at the form, nor for a
 
 test('the sandbox has a bank that takes its time and then says no', async (t) => {
   const { shop } = await startStripeShop(t, { env: { PROCESSORS: 'sandbox' } })
+  await recordJobs(shop.db)
   const order = await shop.checkout()
   assert.deepEqual((await shop.confirm(order, 'delayed_decline', 'bank_transfer')).body, { status: 'processing' })
   await shop.until(order.orderId, ({ status, canPay }) => status === 'processing' && canPay === false)

@@ -12,6 +12,7 @@ import { type Reconciliation, reconcileBooks } from '../../src/payments/reconcil
 import { daysBefore, nightlySpan } from '../../src/payments/reconciliation/nightly.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
+import { openJobs } from '../support/jobs.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
@@ -61,7 +62,7 @@ const quiet = (shop: TestShop) =>
     () =>
       query<{ name: string }>(
         shop.db,
-        sql`select name from pgboss.job where name in ('sandbox_notify', 'sandbox_later', 'refund') and state not in ('completed')`,
+        sql`select name from ${openJobs} as j where name in ('sandbox_notify', 'sandbox_later', 'refund')`,
       ),
     (waiting) => waiting.length === 0,
     40,

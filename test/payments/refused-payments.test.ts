@@ -6,6 +6,7 @@ import { newLog } from '../../src/kit/log.ts'
 import { withBreaker } from '../../src/processors/breaker.ts'
 import { PaymentRefused, PaymentUnknown, ProcessorUnavailable } from '../../src/processors/processor.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
+import { recordJobs } from '../support/jobs.ts'
 import { ACCOUNT, startRazorpay } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { type TestShop, assertProblem, eventually } from '../support/shop.ts'
@@ -77,6 +78,7 @@ describe('a processor that refuses for good', () => {
 
   test('ten buyers at once are still one mail, and each seller has one', async (t) => {
     const { shop, bank } = await startStripeShop(t, { env: SEPA })
+    await recordJobs(shop.db)
     bank.notActivated.add('sepa_debit')
     const productId = await shop.product({ currency: 'EUR' })
     const answers = await Promise.all(
@@ -84,7 +86,7 @@ describe('a processor that refuses for good', () => {
     )
     for (const answer of answers) assertProblem(answer, 422, 'cannot_take_payment')
     const { rows } = await sql<{ times: number; mails: number }>`
-      select times::int, (select count(*)::int from pgboss.job where name = 'mail') as mails from payment_refusals`.execute(
+      select times::int, (select count(*)::int from added_jobs where queue = 'mail') as mails from payment_refusals`.execute(
       shop.db,
     )
     assert.deepEqual(rows, [{ times: 10, mails: 1 }])

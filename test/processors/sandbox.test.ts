@@ -7,6 +7,7 @@ import { FEES, SUSPENSE, sellerAccount } from '../../src/ledger/transfers.ts'
 import { startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
+import { openJobs } from '../support/jobs.ts'
 import { RECEIPT, holdBank, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
@@ -27,7 +28,7 @@ const notified = (shop: TestShop, { orderId }: Created) =>
     () =>
       query(
         shop.db,
-        sql`select state from pgboss.job where state <> 'completed' and
+        sql`select from ${openJobs} as j where
           (name = 'sandbox_notify' and data->'payment'->>'orderId' = ${orderId}
             or name = 'sandbox_later' and data->>'id' = (select id from sandbox_payments where payment->>'orderId' = ${orderId}))`,
       ),

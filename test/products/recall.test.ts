@@ -8,6 +8,7 @@ import { newSigner } from '../../src/kit/signing.ts'
 import { downloadToken } from '../../src/orders/downloads.ts'
 import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
 import { recallFile } from '../../src/products/recall.ts'
+import { openJobs } from '../support/jobs.ts'
 import { liveCode } from '../support/buyer.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
 import { bareEnvironment } from '../support/service.ts'
@@ -51,7 +52,7 @@ const wasTold = (email: string) =>
 /** No mail is on its way any more. */
 const allSent = () =>
   eventually(
-    async () => (await sql`select from pgboss.job where name = 'mail' and state < 'completed'`.execute(shop().db)).rows,
+    async () => (await sql`select from ${openJobs} as j where name = 'mail'`.execute(shop().db)).rows,
     ({ length }) => length === 0,
   )
 

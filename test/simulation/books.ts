@@ -95,7 +95,7 @@ const READ = `
     (select (data->>'refundedMinor')::bigint from events where order_id = o.id order by sequence desc limit 1) as "shownRefundedMinor",
     (select coalesce(json_agg(json_build_object('kind', kind, 'reason', reason, 'amountMinor', amount_minor) order by id), '[]')
       from invoices where order_id = o.id) as invoices,
-    (select count(*)::int from pgboss.job where name = 'mail' and data->>'orderId' = o.id and data->>'kind' = 'receipt')
+    (select count(*)::int from added_jobs where queue = 'mail' and data->>'orderId' = o.id and data->>'kind' = 'receipt')
       as "receiptJobs",
     (select count(*)::int from outbox where recipient = $1 and text like '%' || o.id || '%' and subject like 'Your receipt%')
       as receipts

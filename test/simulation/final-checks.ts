@@ -87,8 +87,10 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
   const waiting = async () =>
     (
       await client.query<{ id: string; name: string; state: string; output: unknown }>(
-        `select j.id, j.name, j.state, j.output from pgboss.job j
-         where j.name in ('mail', 'refund', 'take_back', 'return_fee') and j.state in ('created', 'retry', 'active')
+        `select j.id, j.name, j.state, j.output from (
+           select id, name, state::text, output, data from pgboss.job where state in ('created', 'retry', 'active')
+           union all select id, queue, 'active', null, data from begun_jobs) j
+         where j.name in ('mail', 'refund', 'take_back', 'return_fee')
            and (j.data->>'orderId' in (select id from orders where email = $1)
              or j.data->>'refundId' in (select r.id from refunds r join orders o on o.id = r.order_id where o.email = $1))`,
         [email],
@@ -98,11 +100,17 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
     const left = await waiting()
     if (left.length === 0) return
     if (tries > MOST_TRIES) throw new Error(`jobs wait for ever: ${JSON.stringify(left)}`)
+    const lostAfterMs = LOST_AFTER_MS + tries * PAUSE_MS.most
+    await client.query(
+      `select store_begun_jobs(array(
+         select id from begun_jobs where id = any($1) and begun_at < now() - $2::int * interval '1 millisecond'))`,
+      [left.map(({ id }) => id), lostAfterMs],
+    )
     await client.query(
       `update pgboss.job set start_after = now() - interval '1 second', state = case when state = 'active' then 'retry' else state end
        where id in (select id from pgboss.job where id = any($1)
          and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond') for update skip locked)`,
-      [left.map(({ id }) => id), LOST_AFTER_MS + tries * PAUSE_MS.most],
+      [left.map(({ id }) => id), lostAfterMs],
     )
     // the pause is over, and with it whatever the try before it had sent
     await client.query(

@@ -60,7 +60,7 @@ describe('a service with a bug is found out', () => {
       'a refund is booked with one cent too much',
       'before insert on transfers',
       `if new.kind = 'refund' then new.amount_minor := new.amount_minor + 1; end if;`,
-      /not booked: refund/,
+      /not booked: refund|the money does not add up/,
     ],
     ['the sale is not booked', 'before insert on transfers', `if new.kind = 'sale' then return null; end if;`, /sales/],
     [
@@ -98,8 +98,8 @@ describe('a service with a bug is found out', () => {
     ],
     [
       'the receipt is sent twice',
-      'after insert on pgboss.job_common',
-      `if new.name = 'mail' and new.data->>'kind' = 'receipt' and new.data->>'again' is null then
+      'after insert on begun_jobs',
+      `if new.queue = 'mail' and new.data->>'kind' = 'receipt' and new.data->>'again' is null then
          insert into pgboss.job (name, data) values ('mail', new.data || '{"again": true}'); end if;`,
       /receipts promised/,
     ],

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isDatabaseOutage } from '../../src/kit/database.ts'
 import { EU } from '../../src/taxes/sale-tax.ts'
+import { RECORD_JOBS } from '../support/jobs.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
@@ -75,7 +76,9 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
   client.on('error', () => {})
   t.after(() => client.end())
   // the checks read an order's jobs after every step, among all jobs ever done
-  await client.query(`create index on pgboss.job_common ((data->>'orderId'))`)
+  await client.query(RECORD_JOBS)
+  for (const table of ['pgboss.job_common', 'added_jobs'])
+    await client.query(`create index on ${table} ((data->>'orderId'))`)
   await client.query(WATCH)
   await client.query(
     `insert into tax_rates (country, category, rate, valid_from)

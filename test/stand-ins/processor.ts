@@ -7,6 +7,7 @@ import type { Db } from '../../src/kit/database.ts'
 import { derivedKey } from '../../src/kit/signing.ts'
 import type { Capture, PaymentSnapshot } from '../../src/processors/processor.ts'
 import { signature } from '../../src/processors/sandbox/notify.ts'
+import { openJobs } from '../support/jobs.ts'
 import { type ShopOptions, SECRET, type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
 // A processor for tests: it returns what the test sets, and counts its calls.
@@ -119,11 +120,7 @@ export async function mailsAbout(
   to: 'buyer' | 'seller' = 'buyer',
 ): Promise<string[]> {
   await eventually(
-    () =>
-      query(
-        shop.db,
-        sql`select state from pgboss.job where name = 'mail' and data->>'orderId' = ${orderId} and state <> 'completed'`,
-      ),
+    () => query(shop.db, sql`select from ${openJobs} as j where name = 'mail' and data->>'orderId' = ${orderId}`),
     (waiting) => waiting.length === 0,
   )
   const mails = await query<{ subject: string }>(

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { type Job, type PgBoss, fromKysely } from 'pg-boss'
 import { type Db, type Tx, inTransaction } from '../database.ts'
 import type { Log } from '../log.ts'
+import { QUEUE_CLAIM } from './begun.ts'
 import { LOCK_CLASS, type Query } from './line.ts'
 
 // Claims record which process runs which job. A process takes a job and writes its claim in one transaction, so that the other
@@ -56,7 +57,7 @@ export async function addTaken(tx: Tx, owner: number, queue: string, jobs: reado
 
 /** For any connection: the owners of claims whose lock is free. */
 const ENDED_OWNERS = `
-  select distinct c.owner from job_claims c
+  select distinct c.owner from (select owner from job_claims union select owner from begun_jobs) c
   where c.owner <> $1 and not exists (
     select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}::oid
       and l.objid = c.owner::bigint::oid and l.objsubid = 2
@@ -94,6 +95,9 @@ export function lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log
 /** Releases the jobs of an ended process at once. When several processes do this together, only one of them has an effect. */
 export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
   inTransaction(db, async (tx) => {
+    await sql`
+      select store_begun_jobs(jobs) from (select array_agg(id) as jobs from begun_jobs where owner = ${owner}) as lost
+      where jobs is not null`.execute(tx)
     const claims = await sql<Claim>`
       delete from job_claims where owner = ${owner} returning job_id as id, queue, attempt`.execute(tx)
     return giveBack(tx, boss, claims.rows, 'its process has ended')
@@ -101,12 +105,17 @@ export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<numb
 
 /**
  * Deletes the claims on jobs that this process does not run. When such a job is still active, the answer to the statement that took
- * it was lost, so the job is released.
+ * it was lost, so the job is released. Begun jobs of any process that have run too long go to the library, which counts them as lost.
  */
 const releaseUnreceived = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
   inTransaction(db, async (tx) => {
+    await sql`
+      select store_begun_jobs(jobs) from (
+        select array_agg(b.id) as jobs from begun_jobs b join pgboss.queue q on q.name = b.queue
+        where (b.owner = ${owner} and b.id <> all(${running}::uuid[]) and b.begun_at < now() - make_interval(secs => ${UNRECEIVED_SECONDS}::int))
+          or b.begun_at < now() - make_interval(secs => q.expire_seconds)) as lost where jobs is not null`.execute(tx)
     const claims = await sql<Claim>`
-      delete from job_claims where owner = ${owner} and job_id <> all(${running}::uuid[])
+      delete from job_claims where owner = ${owner} and attempt <> ${QUEUE_CLAIM}::int and job_id <> all(${running}::uuid[])
         and claimed_at < now() - make_interval(secs => ${UNRECEIVED_SECONDS}::int)
       returning job_id as id, queue, attempt`.execute(tx)
     return giveBack(tx, boss, claims.rows, 'the answer that gave it was lost')

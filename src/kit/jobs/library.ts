@@ -9,6 +9,8 @@ export interface QueueOptions {
   /** A job that runs longer counts as lost, and another process takes it. Jobs of an ended process are released within seconds. */
   expireSeconds: number
   atOnce: number
+  /** Most jobs succeed at once. Those that begin as they are added cost less, and leave no record when they succeed. */
+  isBrief?: boolean
 }
 
 /** The job library. It stores and schedules jobs, and the other files of this folder take and run them. */

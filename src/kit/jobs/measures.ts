@@ -49,13 +49,15 @@ export function jobMeasures(db: Db): { measures: Measure[]; countOutcome: (queue
 
 async function readDepths(db: Db): Promise<Depth[]> {
   const { rows } = await sql<Depth>`
-    select q.name as queue, count(j.name) filter (where j.state < 'active')::int as waiting,
-      count(j.name) filter (where j.state < 'active' and j.start_after <= now())::int as due,
+    select q.name as queue, count(j.name) filter (where j.state <> 'active')::int as waiting,
+      count(j.name) filter (where j.state <> 'active' and j.start_after <= now())::int as due,
       count(j.name) filter (where j.state = 'active')::int as running,
       -- a job that has failed before counts from the moment when it was added
       coalesce(greatest(0, extract(epoch from now() - min(
         case when j.state = 'created' then greatest(j.created_on, j.start_after) else j.created_on end))), 0)::float8 as "oldestSeconds"
-    from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state <= 'active'
+    from pgboss.queue q left join (
+      select name, state::text, start_after, created_on from pgboss.job where state <= 'active'
+      union all select queue, 'active', begun_at, begun_at from begun_jobs) j on j.name = q.name
     where q.name not like '\\_\\_pgboss%'
     group by q.name`.execute(db)
   return rows

@@ -4,6 +4,7 @@ import { batched } from '../batch.ts'
 import { type Db, inTransaction, isDatabaseOutage } from '../database.ts'
 import { type Log, errorForLog } from '../log.ts'
 import { inTime } from '../time.ts'
+import type { BegunJobs } from './begun.ts'
 
 /** A handler throws this when another try cannot help. */
 export class DropJob extends Error {}
@@ -46,8 +47,7 @@ const GATHER_MS = 50
 
 /** Records outcomes, each only while this attempt of the job is the current one. Jobs that complete together share a statement. */
 export function outcomeRecorder(
-  boss: PgBoss,
-  db: Db,
+  { boss, db, begun }: { boss: PgBoss; db: Db; begun: BegunJobs },
   queue: string,
   { atOnce }: { atOnce: number },
 ): (job: Job, outcome: Outcome) => Promise<void> {
@@ -60,9 +60,11 @@ export function outcomeRecorder(
     { most: 64, atOnce: 1, gatherMs: GATHER_MS, isOutage: isDatabaseOutage },
   )
   return async (job, outcome) => {
+    if (outcome.status === 'completed' && begun.has(job)) return begun.end(job)
     if (outcome.status === 'completed') return complete(job, { deferrable: atOnce >= MANY_SLOTS })
     const { status, output } = outcome
     await inTransaction(db, async (tx) => {
+      if (begun.has(job)) await begun.store(tx, job)
       // with no tries left, a failure is final
       if (status === 'dropped')
         await sql`

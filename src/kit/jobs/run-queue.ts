@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, PgBoss } from 'pg-boss'
 import type { Db } from '../database.ts'
 import type { Log } from '../log.ts'
+import type { BegunJobs } from './begun.ts'
 import { takeJobs } from './claims.ts'
 import type { QueueOptions } from './library.ts'
 import { type Handler, outcomeRecorder, runAttempt } from './outcome.ts'
@@ -11,6 +12,7 @@ import { type Slots, runSlots } from './slots.ts'
 export interface QueueParts {
   boss: PgBoss
   db: Db
+  begun: BegunJobs
   /** The number under which this process claims jobs. */
   owner: number
   canTake: () => boolean
@@ -25,12 +27,12 @@ const RECORD_AGAIN_MS = 1_000
 
 /** Takes the jobs of a queue, runs them in slots and records their outcomes. */
 export function runQueue(
-  { boss, db, owner, canTake, countOutcome, onError, stopped, log }: QueueParts,
+  { boss, db, begun, owner, canTake, countOutcome, onError, stopped, log }: QueueParts,
   queue: string,
   options: QueueOptions,
   handler: Handler,
 ): Slots {
-  const record = outcomeRecorder(boss, db, queue, options)
+  const record = outcomeRecorder({ boss, db, begun }, queue, options)
   return runSlots({
     atOnce: options.atOnce,
     canTake,

@@ -44,6 +44,7 @@ export async function deliverNotifications(jobs: Jobs, secret: KeyObject, ownUrl
     retryDelayMaxSeconds: 300,
     expireSeconds: 30,
     atOnce: 128,
+    isBrief: true,
   }
   // The service knows its address only once it listens. The client's library is loaded late, because it would slow down each start.
   const open = async () => (await import('../http.ts')).httpClient(ownUrl())

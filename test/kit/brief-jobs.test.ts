@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../src/kit/database.ts'
+import { DropJob } from '../../src/kit/jobs.ts'
+import { OPTIONS, add, heldJobs, newWorld, startOther, states, untilTaking } from '../support/jobs-world.ts'
+import { eventually } from '../support/shop.ts'
+
+// Jobs of a brief queue, which are rows of a small table while they run for the first time.
+
+const BRIEF = { ...OPTIONS, isBrief: true }
+
+async function begun(db: Db): Promise<{ id: string; owner: number }[]> {
+  return (await sql<{ id: string; owner: number }>`select id, owner from begun_jobs order by data`.execute(db)).rows
+}
+
+test('a brief job begins with the commit, is one row while it runs, and none when it has succeeded', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'brief', 5, BRIEF)
+  await untilTaking(world, jobs, 'brief')
+  await inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'brief', [{ data: { n: 1 } }, { data: { n: 2 } }])
+    assert.equal((await sql`select from begun_jobs where queue = 'brief'`.execute(tx)).rows.length, 2)
+    assert.deepEqual(ran, [], 'nothing begins before the commit')
+  })
+  await setImmediate()
+  assert.deepEqual(ran, [1, 2])
+  assert.equal((await begun(world.db)).length, 2)
+  end()
+  await eventually(
+    () => begun(world.db),
+    ({ length }) => length === 0,
+  )
+  assert.deepEqual([ran, await states(world, 'brief')], [[1, 2], []])
+})
+
+test('a brief job whose transaction fails never begins, and its slot is free again', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'undone', 1, BRIEF)
+  await untilTaking(world, jobs, 'undone')
+  const failing = inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'undone', [{ data: { n: 1 } }])
+    throw new Error('undone')
+  })
+  await assert.rejects(failing, /undone/)
+  await add(world, jobs, 'undone')
+  await setImmediate()
+  assert.deepEqual(ran, [0], 'the slot was free')
+  end()
+  await eventually(
+    () => begun(world.db),
+    ({ length }) => length === 0,
+  )
+  assert.deepEqual(ran, [0])
+})
+
+test('a brief job that fails is tried again like any other, and one that is dropped is kept as failed', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const tries: string[] = []
+  await jobs.on<{ n: number }>(
+    'failing',
+    { ...BRIEF, retryDelaySeconds: 0, retryDelayMaxSeconds: 1 },
+    async ({ n }, id) => {
+      tries.push(id)
+      if (n === 1) throw new DropJob('never')
+      if (tries.filter((one) => one === id).length < 3) throw new Error('not yet')
+    },
+  )
+  await untilTaking(world, jobs, 'failing')
+  await inTransaction(world.db, (tx) => jobs.add(tx, 'failing', [{ data: { n: 0 } }, { data: { n: 1 } }]))
+  const { rows } = await eventually(
+    () =>
+      sql<{ id: string; state: string; tries: number }>`
+        select id, state::text, retry_count as tries from pgboss.job where name = 'failing' order by data`.execute(
+        world.db,
+      ),
+    ({ rows: found }) => found.map(({ state }) => state).join() === 'completed,failed',
+  )
+  assert.deepEqual([rows.map((row) => row.tries), tries.length], [[2, 0], 4])
+  assert.equal(new Set(tries).size, 2, 'each keeps its id, which is also the id of its mail')
+  assert.deepEqual(await begun(world.db), [])
+})
+
+test('a brief job whose commit got no answer is run once', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'unanswered', 5, BRIEF)
+  await untilTaking(world, jobs, 'unanswered')
+  const failing = inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'unanswered', [{ data: { n: 7 } }])
+    await sql`update begun_jobs set begun_at = now() - interval '1 minute'`.execute(tx)
+    await sql`commit`.execute(tx)
+    throw new Error('the answer was lost')
+  })
+  await assert.rejects(failing, /the answer was lost/)
+  await eventually(
+    async () => ran.length,
+    (count) => count === 1,
+  )
+  end()
+  await eventually(
+    () => states(world, 'unanswered'),
+    (all) => all.join() === 'completed',
+  )
+  assert.deepEqual([ran, await begun(world.db)], [[7], []])
+})
+
+test('a brief job of a process that is killed goes to another process', async (t) => {
+  const world = await newWorld(t)
+  const child = await startOther(t, world, await world.start(), 'of_killed', 'adds brief')
+  assert.equal((await begun(world.db)).length, 1)
+  const taking = await world.start()
+  const ran: number[] = []
+  await taking.on<{ n: number }>('of_killed', BRIEF, async ({ n }) => void ran.push(n))
+  child.kill('SIGKILL')
+  await eventually(
+    () => states(world, 'of_killed'),
+    ([state]) => state === 'completed',
+  )
+  assert.deepEqual([ran, await begun(world.db)], [[0], []])
+})
+
+test('an earlier release, which does not know brief jobs, finds those of a killed process', async (t) => {
+  const world = await newWorld(t)
+  const child = await startOther(t, world, await world.start({ dueMs: 50, beatMs: 600_000, endedAfterMs: 600_000 }), 'of_newer', 'adds brief') // oxfmt-ignore
+  const [job] = await begun(world.db)
+  child.kill('SIGKILL')
+  // as an earlier release does when it has seen that the owner's lock is free
+  const release = () =>
+    sql<{ id: string; attempt: number }>`
+      delete from job_claims where owner = ${job!.owner} returning job_id as id, attempt`.execute(world.db)
+  const first = await release()
+  assert(first.rows.every(({ id }) => id !== job!.id))
+  assert.deepEqual([await begun(world.db), await states(world, 'of_newer')], [[], ['active']])
+  // the owner has claims again, so the next look releases them
+  assert.deepEqual((await release()).rows, [{ id: job!.id, attempt: 0 }])
+})
+
+test('a brief job that runs longer than its queue allows counts as lost, also when its process is alive', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'slow', 5, BRIEF)
+  await untilTaking(world, jobs, 'slow')
+  await add(world, jobs, 'slow')
+  await setImmediate()
+  await sql`update begun_jobs set begun_at = now() - interval '601 seconds'`.execute(world.db)
+  await world.start()
+  const [row] = await eventually(
+    async () =>
+      (
+        await sql<{ late: boolean }>`
+        select started_on + make_interval(secs => expire_seconds) < now() as late from pgboss.job where name = 'slow'`.execute(
+          world.db,
+        )
+      ).rows,
+    ({ length }) => length === 1,
+  )
+  assert.deepEqual([row, ran], [{ late: true }, [0]], 'the library looks for such jobs')
+  end()
+})
