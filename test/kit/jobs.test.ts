@@ -128,6 +128,33 @@ test('jobs without a free slot wait in the queue, and new ones do not overtake t
   assert.deepEqual([ran.length, ran.at(-1)], [6, 9])
 })
 
+test('a job that has failed waits for the whole pause, also when its claim is removed meanwhile', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  await jobs.on<{ n: number }>(
+    'pausing',
+    { ...OPTIONS, retryDelaySeconds: 3600, retryDelayMaxSeconds: 3600 },
+    async () => {
+      throw new Error('not now')
+    },
+  )
+  await add(world, jobs, 'pausing')
+  await eventually(
+    () => states(world, 'pausing'),
+    ([state]) => state === 'retry',
+  )
+  await sql`update job_claims set claimed_at = now() - interval '1 minute'`.execute(world.db)
+  await eventually(
+    async () => (await sql`select from job_claims`.execute(world.db)).rows,
+    ({ length }) => length === 0,
+  )
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from start_after - now())::float8 as seconds from pgboss.job where name = 'pausing'`.execute(
+    world.db,
+  )
+  assert(rows[0]!.seconds > 600, `it begins again after ${rows[0]!.seconds} s`)
+})
+
 test('a process whose connection is lost for a moment keeps its jobs', async (t) => {
   const world = await newWorld(t)
   const slow = { ...QUICK, dueMs: 600_000, endedAfterMs: 30_000 }

@@ -131,16 +131,19 @@ interface Claim {
 async function giveBack(tx: Tx, boss: PgBoss, claims: readonly Claim[], why: string): Promise<number> {
   let released = 0
   for (const queue of new Set(claims.map((claim) => claim.queue))) {
-    const jobs = claims.filter((claim) => claim.queue === queue)
-    const attempts = jobs.map(({ id, attempt }) => ({ id, retryCount: attempt }))
-    await boss.fail(queue, attempts, { message: why }, { db: fromKysely(tx) })
-    const { rows } = await sql`
-      update pgboss.job j set start_after = now()
-      from unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ attempt }) => attempt)}::int[]) as c(id, attempt)
-      where j.name = ${queue} and j.id = c.id and j.retry_count = c.attempt and j.state = 'retry' returning 1`.execute(
-      tx,
-    )
-    released += rows.length
+    const claimed = claims.filter((claim) => claim.queue === queue)
+    // a job that has failed in this attempt waits for its next one, and must not begin sooner
+    const { rows: active } = await sql<{ id: string; retryCount: number }>`
+      select j.id, j.retry_count as "retryCount" from pgboss.job j
+      join unnest(${claimed.map(({ id }) => id)}::uuid[], ${claimed.map(({ attempt }) => attempt)}::int[]) as c(id, attempt)
+        on j.id = c.id and j.retry_count = c.attempt
+      where j.name = ${queue} and j.state = 'active' order by j.id for update of j`.execute(tx)
+    if (active.length === 0) continue
+    await boss.fail(queue, active, { message: why }, { db: fromKysely(tx) })
+    await sql`
+      update pgboss.job set start_after = now()
+      where name = ${queue} and id = any(${active.map(({ id }) => id)}::uuid[]) and state = 'retry'`.execute(tx)
+    released += active.length
     await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), ${queue})`.execute(tx)
   }
   return released
