@@ -9,7 +9,7 @@ import { addTaken, lostJobReleaser, newOwner, releaseJobsOf, takenJob } from './
 import { type QueueOptions, openLibrary } from './jobs/library.ts'
 import { openLine } from './jobs/line.ts'
 import { jobMeasures } from './jobs/measures.ts'
-import { DropJob, type Handler, TryLater } from './jobs/outcome.ts'
+import { DropJob, GATHER_MS, type Handler, TryLater } from './jobs/outcome.ts'
 import { runQueue } from './jobs/run-queue.ts'
 import type { Slots } from './jobs/slots.ts'
 import type { Measure } from './measure.ts'
@@ -94,7 +94,8 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   const runningIds = () => [...queues.values()].flatMap((slots) => slots.running().map(({ id }) => id))
   const owner = newOwner()
   const { dueMs, endedAfterMs, beatMs } = rhythm
-  const releaseLost = lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log })
+  const begun = begunJobs(db, owner, GATHER_MS)
+  const releaseLost = lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, log })
   let canTake = () => false
   const due = checkDue(db, queues, { everyMs: dueMs, canTake: () => canTake(), onError })
   const line = await openLine(
@@ -115,7 +116,6 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   )
   canTake = line.isUp
   const { measures, countOutcome } = jobMeasures(db)
-  const begun = begunJobs(db, owner)
   const parts = { boss, db, begun, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
   const work = async (queue: string, options: QueueOptions, handler: Handler) => {
     await define(queue, options)

@@ -11,6 +11,10 @@ import { eventually } from '../support/shop.ts'
 
 const BRIEF = { ...OPTIONS, isBrief: true }
 
+async function queueClaims(db: Db, queue: string): Promise<number> {
+  return (await sql`select from job_claims where queue = ${queue} and attempt = 2147483647`.execute(db)).rows.length
+}
+
 async function begun(db: Db): Promise<{ id: string; owner: number }[]> {
   return (await sql<{ id: string; owner: number }>`select id, owner from begun_jobs order by data`.execute(db)).rows
 }
@@ -110,6 +114,7 @@ test('a brief job of a process that is killed goes to another process', async (t
   const world = await newWorld(t)
   const child = await startOther(t, world, await world.start(), 'of_killed', 'adds brief')
   assert.equal((await begun(world.db)).length, 1)
+  assert.equal(await queueClaims(world.db, 'of_killed'), 1)
   const taking = await world.start()
   const ran: number[] = []
   await taking.on<{ n: number }>('of_killed', BRIEF, async ({ n }) => void ran.push(n))
@@ -119,6 +124,32 @@ test('a brief job of a process that is killed goes to another process', async (t
     ([state]) => state === 'completed',
   )
   assert.deepEqual([ran, await begun(world.db)], [[0], []])
+})
+
+test('a brief job that a process has added after it was taken for ended is found by its owner alone', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const ran: number[] = []
+  await jobs.on<{ n: number }>('late', BRIEF, async ({ n }) => void ran.push(n))
+  await sql`
+    insert into begun_jobs (id, queue, data, owner) values (gen_random_uuid(), 'late', '{"n":5}', 1)`.execute(world.db)
+  await eventually(
+    () => states(world, 'late'),
+    ([state]) => state === 'completed',
+  )
+  assert.deepEqual([ran, await begun(world.db)], [[5], []])
+})
+
+test('a process that was taken for ended claims its queues again', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  await jobs.on('claimed', BRIEF, async () => {})
+  assert.equal(await queueClaims(world.db, 'claimed'), 1)
+  await sql`delete from job_claims`.execute(world.db)
+  await eventually(
+    () => queueClaims(world.db, 'claimed'),
+    (count) => count === 1,
+  )
 })
 
 test('an earlier release, which does not know brief jobs, finds those of a killed process', async (t) => {
@@ -137,9 +168,10 @@ test('an earlier release, which does not know brief jobs, finds those of a kille
   assert.deepEqual((await release()).rows, [{ id: job!.id, attempt: 0 }])
 })
 
-test('a brief job that runs longer than its queue allows counts as lost, also when its process is alive', async (t) => {
+test('a brief job that runs longer than its queue allows counts as lost, and ends once if it succeeds before the library takes it', async (t) => {
   const world = await newWorld(t)
-  const { jobs, ran, end } = await heldJobs(world, 'slow', 5, BRIEF)
+  // the process that runs it does not look in time
+  const { jobs, ran, end } = await heldJobs(world, 'slow', 5, { ...BRIEF, beatMs: 600_000 })
   await untilTaking(world, jobs, 'slow')
   await add(world, jobs, 'slow')
   await setImmediate()
@@ -157,4 +189,9 @@ test('a brief job that runs longer than its queue allows counts as lost, also wh
   )
   assert.deepEqual([row, ran], [{ late: true }, [0]], 'the library looks for such jobs')
   end()
+  await eventually(
+    () => states(world, 'slow'),
+    (all) => all.join() === 'completed',
+  )
+  assert.deepEqual(ran, [0])
 })

@@ -7,7 +7,7 @@ import { FEES, SUSPENSE, sellerAccount } from '../../src/ledger/transfers.ts'
 import { startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
-import { openJobs } from '../support/jobs.ts'
+import { openJobs, recordJobs } from '../support/jobs.ts'
 import { RECEIPT, holdBank, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
@@ -114,12 +114,13 @@ test('every way a bank can behave, through the API alone', { concurrency: true }
     }),
 
     scenario('repeated_webhook: three times the same is once', async (order) => {
+      await recordJobs(shop.db)
       assert.equal((await shop.confirm(order, 'repeated_webhook')).status, 200)
       await notified(shop, order)
       const { processorPaymentId } = await shop.sandboxPayment(order.orderId)
       const sent = await query<{ id: string }>(
         shop.db,
-        sql`select data->>'id' as id from pgboss.job where data->'payment'->>'processorPaymentId' = ${processorPaymentId}`,
+        sql`select data->>'id' as id from added_jobs where data->'payment'->>'processorPaymentId' = ${processorPaymentId}`,
       )
       assert.deepEqual([sent.length, new Set(sent.map(({ id }) => id)).size], [3, 1])
       const kept = await query(
@@ -390,7 +391,7 @@ test('disputed money that was no sale is not the seller’s loss', async () => {
 test('after all of it the books match the processor exactly', async () => {
   const shop = shared()
   await eventually(
-    () => query(shop.db, sql`select name from pgboss.job where name like 'sandbox%' and state <> 'completed'`),
+    () => query(shop.db, sql`select name from ${openJobs} as j where name like 'sandbox%'`),
     (open) => open.length === 0,
   )
   const [sandbox] = await query<{ captured: number; back: number }>(

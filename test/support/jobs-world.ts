@@ -43,8 +43,13 @@ export async function newWorld(t: TestContext): Promise<World> {
 }
 
 /** Starts jobs of one queue, which end when the test says so. */
-export async function heldJobs(world: World, queue: string, atOnce: number, options: Partial<QueueOptions> = {}) {
-  const jobs = await world.start({ ...QUICK, dueMs: 600_000 })
+export async function heldJobs(
+  world: World,
+  queue: string,
+  atOnce: number,
+  { beatMs, ...options }: Partial<QueueOptions> & { beatMs?: number } = {},
+) {
+  const jobs = await world.start({ ...QUICK, dueMs: 600_000, ...(beatMs && { beatMs }) })
   const ran: number[] = []
   let end = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../src/kit/database.ts'
 
-/** Jobs that are not done: each with its queue, its data, and whether it is waiting or running. */
+/** Jobs that have not succeeded, those given up too: each with its queue, its data and its state, `running` or as the library calls it. */
 export const openJobs = sql`(
-  select name, data, case when state = 'active' then 'running' else 'waiting' end as state from pgboss.job where state < 'completed'
+  select name, data, case when state = 'active' then 'running' else state::text end as state from pgboss.job where state <> 'completed'
   union all select queue, data, 'running' from begun_jobs)`
 
 /**

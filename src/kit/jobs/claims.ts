@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { type Job, type PgBoss, fromKysely } from 'pg-boss'
 import { type Db, type Tx, inTransaction } from '../database.ts'
 import type { Log } from '../log.ts'
-import { QUEUE_CLAIM } from './begun.ts'
+import { type BegunJobs, QUEUE_CLAIM } from './begun.ts'
 import { LOCK_CLASS, type Query } from './line.ts'
 
 // Claims record which process runs which job. A process takes a job and writes its claim in one transaction, so that the other
@@ -66,6 +66,7 @@ const ENDED_OWNERS = `
 export interface ReleaserParts {
   db: Db
   boss: PgBoss
+  begun: BegunJobs
   owner: number
   /** A process has ended when two checks this far apart both find its lock free. */
   endedAfterMs: number
@@ -75,7 +76,7 @@ export interface ReleaserParts {
 }
 
 /** Makes the check that releases the jobs of processes that have ended, and those of ours that never reached us. */
-export function lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log }: ReleaserParts) {
+export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, log }: ReleaserParts) {
   const seenEnded = new Map<number, number>()
   return async (query: Query): Promise<void> => {
     const { rows } = await query(ENDED_OWNERS, [owner])
@@ -88,6 +89,7 @@ export function lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log
       const released = await releaseJobsOf(db, boss, one)
       if (released > 0) log.warn({ released }, 'jobs of a process that has ended were released')
     }
+    await begun.claimQueues()
     await releaseUnreceived(db, boss, owner, runningIds())
   }
 }
@@ -95,6 +97,8 @@ export function lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log
 /** Releases the jobs of an ended process at once. When several processes do this together, only one of them has an effect. */
 export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
   inTransaction(db, async (tx) => {
+    // a trigger stores the begun jobs of these queues; first the claims and then the jobs, in which order an earlier release locks them
+    await sql`delete from job_claims where owner = ${owner} and attempt = ${QUEUE_CLAIM}::int`.execute(tx)
     await sql`
       select store_begun_jobs(jobs) from (select array_agg(id) as jobs from begun_jobs where owner = ${owner}) as lost
       where jobs is not null`.execute(tx)
@@ -105,7 +109,8 @@ export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<numb
 
 /**
  * Deletes the claims on jobs that this process does not run. When such a job is still active, the answer to the statement that took
- * it was lost, so the job is released. Begun jobs of any process that have run too long go to the library, which counts them as lost.
+ * it was lost, so the job is released. Begun jobs of any process that have run too long go to the library, which releases them at its
+ * next check for such jobs.
  */
 const releaseUnreceived = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
   inTransaction(db, async (tx) => {

@@ -43,7 +43,7 @@ export async function runAttempt(
 /** A queue with this many slots has room for jobs that have ended and wait for others. */
 const MANY_SLOTS = 64
 /** The outcomes of such a queue gather this long. A process that dies meanwhile leaves these jobs to be run once more, as always. */
-const GATHER_MS = 50
+export const GATHER_MS = 50
 
 /** Records outcomes, each only while this attempt of the job is the current one. Jobs that complete together share a statement. */
 export function outcomeRecorder(
@@ -60,8 +60,9 @@ export function outcomeRecorder(
     { most: 64, atOnce: 1, gatherMs: GATHER_MS, isOutage: isDatabaseOutage },
   )
   return async (job, outcome) => {
-    if (outcome.status === 'completed' && begun.has(job)) return begun.end(job)
-    if (outcome.status === 'completed') return complete(job, { deferrable: atOnce >= MANY_SLOTS })
+    const deferrable = atOnce >= MANY_SLOTS
+    if (outcome.status === 'completed' && begun.has(job) && (await begun.end(job, { deferrable }))) return
+    if (outcome.status === 'completed') return complete(job, { deferrable })
     const { status, output } = outcome
     await inTransaction(db, async (tx) => {
       if (begun.has(job)) await begun.store(tx, job)
