@@ -35,7 +35,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
       ),
   },
   {
-    name: 'till_reconcile_lag_seconds',
+    name: 'till_sync_lag_seconds',
     help: 'The time for which the longest due order has been waiting for its sync; 0 when none is due',
     async read() {
       const { rows } = await sql<{ seconds: number }>`
@@ -46,7 +46,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
     },
   },
   {
-    name: 'till_catch_up_lag_seconds',
+    name: 'till_backfill_lag_seconds',
     help: 'The age of the moment up to which the backfill has read the processor’s list',
     labels: ['processor'],
     async read() {

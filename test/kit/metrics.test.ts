@@ -63,12 +63,12 @@ test('metrics count sent and refused mails, the lag of syncs, and free connectio
   }
 
   const { orderId } = await shop.checkout()
-  assert.equal((await scraped(shop)).get('till_reconcile_lag_seconds'), 0)
+  assert.equal((await scraped(shop)).get('till_sync_lag_seconds'), 0)
   await sql`update orders set due_at = now() - interval '10 minutes' where id = ${orderId}`.execute(shop.db)
-  assert((await scraped(shop)).get('till_reconcile_lag_seconds')! >= 600)
+  assert((await scraped(shop)).get('till_sync_lag_seconds')! >= 600)
   await sql`
     insert into processor_cursors (processor, seen_until, due_at) values ('bank', now() - interval '2 hours', now() + interval '1 hour')`.execute(
     shop.db,
   )
-  assert((await scraped(shop)).get('till_catch_up_lag_seconds{processor="bank"}')! >= 7200)
+  assert((await scraped(shop)).get('till_backfill_lag_seconds{processor="bank"}')! >= 7200)
 })
