@@ -143,11 +143,11 @@ test('a second tab follows the one in which the buyer is at the bank, and does n
   const other = await context.newPage()
   await other.goto(shop.demoUrl)
   await expect(payButton(other)).toBeVisible()
+  const synced = other.waitForResponse(/sync=1/)
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await expectNoPayButton(other)
-  // Long enough for the page to request a sync.
-  await other.waitForTimeout(7_000)
+  await synced
   await expectNoPayButton(other)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await bankPage(page).getByRole('link', { name: 'Approve' }).click()

@@ -46,8 +46,10 @@ test('no network when the form is needed: it comes by itself when the network is
   await page.getByLabel('E-mail').fill(newEmail())
   await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
   await context.setOffline(true)
-  // The page starts to wait for the network only after it has shown that it is offline.
-  await page.waitForTimeout(500)
+  // The page waits for the network only after the frame in which it has shown the failure.
+  await page.evaluate(
+    () => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(seen)))),
+  )
   await page.unroute('**/assets/*form*')
   stripe.faults.script = undefined
   await context.setOffline(false)

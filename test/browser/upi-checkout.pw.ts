@@ -174,10 +174,11 @@ test('a double click opens one window, and a second tab does not offer to pay me
   const other = await context.newPage()
   await other.goto(shop.demoUrl)
   await expect(payButton(other)).toBeVisible()
+  const synced = other.waitForResponse(/sync=1/)
   await payButton(page).dblclick()
   await expect(page.locator('iframe.razorpay-checkout-frame')).toHaveCount(1)
   await expectNoPayButton(other)
-  await other.waitForTimeout(7_000)
+  await synced
   await expectNoPayButton(other)
   await choose(page, 'Pay by QR code')
   await expectPaid(page)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type PaymentRecord, decide } from '../../payments/settle/decide.ts'
-import type { Dispute, Order, Payment, Refund } from './entities.ts'
-import { railOf } from './rails.ts'
-import { type Found, snapshotOf } from './snapshot.ts'
+import { type PaymentRecord, decide } from '../../src/payments/settle/decide.ts'
+import type { Dispute, Order, Payment, Refund } from '../../src/processors/razorpay/entities.ts'
+import { railOf } from '../../src/processors/razorpay/rails.ts'
+import { type Found, snapshotOf } from '../../src/processors/razorpay/snapshot.ts'
 
 const order: Order = {
   id: 'order_1',

@@ -179,6 +179,13 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
     return client.query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), $1)`, [queue])
   }
 
+  /** The service dies and another one starts. */
+  async function restart(): Promise<void> {
+    await service.die()
+    service = await start()
+    listen()
+  }
+
   function listen(): void {
     stripe.knobs.webhookUrl = `${service.url}/api/webhooks/stripe`
     razorpay.webhookUrl = `${service.url}/api/webhooks/razorpay`
@@ -289,12 +296,7 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
         }
       }
     },
-    /** The service dies and another one starts. */
-    async restart(): Promise<void> {
-      await service.die()
-      service = await start()
-      listen()
-    },
+    restart,
     /** Nothing is wrong any more, and the pause is over for which a processor that was away is left alone. */
     async calm(): Promise<void> {
       works()
@@ -302,8 +304,8 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
       Object.assign(razorpay.notifying, { when: 'now', times: 1, lateMs: 0 })
       await delivered()
       if (!killed) skipTime(PAUSE_MS)
-      // a process has its own clock
-      else if (hadFaults) await sleep(PAUSE_MS)
+      // a process has its own clock, and a new one begins without a pause
+      else if (hadFaults) await restart()
       hadFaults = false
       await account.calm()
       await delivered()

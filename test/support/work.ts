@@ -1,6 +1,7 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type http from 'node:http'
+import { Session } from 'node:inspector/promises'
 import pg from 'pg'
 
 // Counts the work that a request causes. A clock would show it too, but only on an idle machine.
@@ -48,3 +49,23 @@ export function watchWork(): Work {
 
 /** How often a request hashed a password. */
 export const hashesIn = (steps: readonly string[]): number => steps.filter((step) => step === HASHING).length
+
+/** How many functions of the matching files this process calls during the work: the same on any machine, unlike a time. */
+export async function callsOf(files: RegExp, work: () => Promise<unknown>): Promise<number> {
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post('Profiler.enable')
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    await session.post('Profiler.takePreciseCoverage')
+    await work()
+    const { result } = await session.post('Profiler.takePreciseCoverage')
+    const counts = result
+      .filter(({ url }) => files.test(url))
+      .flatMap(({ functions }) => functions.map(({ ranges }) => ranges[0]!.count))
+    return counts.reduce((sum, count) => sum + count, 0)
+  } finally {
+    await session.post('Profiler.stopPreciseCoverage')
+    session.disconnect()
+  }
+}
