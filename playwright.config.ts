@@ -5,24 +5,24 @@ const browser = await findBrowser()
 
 export default defineConfig({
   testDir: 'test/browser',
-  // node:test takes *.test.ts, the browser tests are kept apart by their own ending
+  // node:test takes *.test.ts; the browser tests have an ending of their own
   testMatch: '**/*.pw.ts',
   outputDir: 'node_modules/.cache/pw',
   globalSetup: './test/browser/global.ts',
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  // most of a test is waiting for banks, pages and polls
+  // a test mostly waits for banks, pages and polls
   workers: 4,
-  // what hangs is ended; a machine with other work takes several times as long, and is right all the same
+  // ends a test that hangs; on a machine with other work a good test takes several times as long
   timeout: 120_000,
   expect: { timeout: 20_000 },
   globalTimeout: 40 * 60_000,
   reporter: 'line',
   use: {
-    // to note what was done, asked and answered costs every test a tenth, and comes by `--trace on`
+    // a trace of actions, requests and answers costs every test a tenth of its time; `--trace on` records one
     trace: 'off',
     screenshot: 'only-on-failure',
-    // what turns is drawn anew sixty times a second, without a graphics card; who tests what moves says so
+    // without a graphics card, the browser draws a spinner anew sixty times a second; a test of motion asks for motion
     contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {
       executablePath: browser.executablePath,

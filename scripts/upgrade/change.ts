@@ -3,7 +3,7 @@ import path from 'node:path'
 import { output } from './command.ts'
 import type { Release } from './release.ts'
 
-/** What a release has beside its files in git. */
+/** The folders of a release beside its files in git. */
 const MADE = ['node_modules', 'dist', 'programs']
 const FROM = 'from'
 const BEFORE = 'before'

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** What the operator can do something about: printed without a stack. */
+/** A failure that the operator can act on: printed without a stack. */
 export class Failure extends Error {}
 
 export function say(line: string): void {

@@ -15,7 +15,7 @@ test('a proposal shows every price in its currency, before and after', () => {
   const prices = [USD, { currency: 'INR', amount: 49_900, minimum: 20_000 }]
   const { shown } = proposeProductChange.of({ productId: 'prod_1', prices }, seen([USD]))
   assert.deepEqual(shown[1], { label: 'Prices', value: '$19.00 · ₹499.00, at least ₹200.00', before: '$19.00' })
-  // what is no currency is shown as it is, and the route refuses it when the seller confirms
+  // the proposal shows a wrong currency as it is, and the route refuses it when the seller confirms
   const wrong = proposeProductChange.of({ productId: 'prod_1', prices: [{ currency: 'x', amount: 5 }] }, seen([USD]))
   assert.equal(wrong.shown[1]!.value, '5 x')
   assert.throws(() => proposeProductChange.of({ productId: 'prod_1', prices: [{ ...USD }] }, seen([USD])), Refusal)

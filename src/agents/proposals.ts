@@ -10,7 +10,7 @@ import type { Arguments, Inner } from './inside.ts'
 export interface Shown {
   label: string
   value: string
-  /** What it is now, where it changes. */
+  /** The present value, where it changes. */
   before?: string
 }
 
@@ -25,7 +25,7 @@ export interface Proposed {
 
 /** How a call becomes a proposal. */
 export interface Proposal {
-  /** What the program must be allowed to read, and what the proposal is about. */
+  /** Reads the subject of the proposal. The program needs a scope of this route. */
   look: { operationId: string; given(asked: Arguments): Arguments }
   of(asked: Arguments, seen: Inner): Proposed
 }

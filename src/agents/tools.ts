@@ -12,7 +12,7 @@ export interface Tool {
   propose?: Proposal
 }
 
-/** What moves money, changes a price or opens the account is proposed, and all that the proposal needs is to read. */
+/** A call that moves money, changes a price or opens the account only proposes, and needs only a scope to read. */
 export const TOOLS: readonly Tool[] = [
   { name: 'list_products', operationId: 'listProducts' },
   { name: 'get_product', operationId: 'getOwnProduct' },

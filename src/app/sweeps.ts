@@ -7,7 +7,7 @@ import { sweepOutbox } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
 import { sweepWebhooks } from '../webhooks/retention.ts'
 
-/** Removes what is over from the tables that several slices share or write. */
+/** Removes ended rows from the tables that several slices share or write. */
 export async function registerSweeps(jobs: Jobs, db: Db, { outboxDays }: { outboxDays: number }): Promise<void> {
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_limits', () => sweepLimits(db))
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_mailbox_codes', () => sweepCodes(db))

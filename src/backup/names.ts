@@ -32,7 +32,7 @@ export interface Base {
   /** The first and the last segment that a restore needs. */
   firstSegment: string
   lastSegment: string
-  /** What PostgreSQL reads first after a restore. */
+  /** PostgreSQL reads this first after a restore. */
   label: string
   bytes: number
   /** The keys of the files at that time. */

@@ -178,7 +178,7 @@ async function moveIntoPlace(working: string, dataDir: string): Promise<void> {
   await fs.rmdir(working)
 }
 
-/** What the operator can do about an object that cannot be opened. */
+/** Tells the operator what helps when an object cannot be opened. */
 async function inWords<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -27,7 +27,7 @@ export interface ProductViews {
   asksVies: boolean
 }
 
-/** Who looks. */
+/** The buyer who looks at a product. */
 export interface BuyerView {
   locale: Locale
   /** The country that the buyer has chosen. */

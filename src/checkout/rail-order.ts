@@ -5,7 +5,7 @@ import type { Rail } from '../processors/rails.ts'
 
 /** The rails that buyers use beside cards, the most usual first: by country where several countries share a currency, else by currency. */
 const USUAL: readonly (readonly [places: string, rails: readonly Rail[]])[] = [
-  // UPI pays most of what is bought online; netbanking and wallets come next
+  // UPI pays most online purchases; netbanking and wallets come next
   ['INR', ['upi', 'bank_transfer', 'wallet']],
   // iDEAL, Bancontact, EPS, Multibanco, and the bank links of Finland and the Baltic states
   ['NL BE AT PT FI EE LV LT', ['bank_transfer', 'wallet', 'debit']],
@@ -19,7 +19,7 @@ const USUAL: readonly (readonly [places: string, rails: readonly Rail[]])[] = [
 ]
 
 /**
- * The rails of a price as the page shows them: cards, then what is usual where the buyer is, then the others. A country counts only
+ * The rails of a price as the page shows them: cards, then the usual ones where the buyer is, then the others. A country counts only
  * for a price in its own currency: a buyer in the Netherlands who pays dollars finds no iDEAL.
  */
 export function orderedRails(

@@ -26,7 +26,7 @@ const OrderId = Type.String({ pattern: idPattern('ord') })
 
 const Url = (description: string) =>
   Type.Optional(Type.String({ maxLength: 2000, description, examples: ['https://shop.example/thanks'] }))
-/** What a seller's own site or program adds to an order. */
+/** A seller's own site or program adds these to an order. */
 const IntegrationFields = {
   clientReferenceId: Type.Optional(
     Type.String({

@@ -76,7 +76,7 @@ const isSame = (a: BuyerDetails, b: BuyerDetails): boolean => textOf(a) === text
 const textOf = ({ name, address, postcode, city, country, taxId }: BuyerDetails): string =>
   JSON.stringify([name, address, postcode, city, country, taxId?.country, taxId?.id])
 
-/** Without VIES, or in a country that VIES does not know, nobody is asked. */
+/** Without VIES, or in a country that VIES does not know, no check is due. */
 async function noteTaxId(
   tx: Tx,
   invoiceId: string,

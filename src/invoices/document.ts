@@ -33,7 +33,7 @@ export interface InvoiceSeller extends Address {
   note: string | null
 }
 
-/** What the buyer has added. Without it an invoice names the mailbox alone. */
+/** The buyer adds these. Without them an invoice names the mailbox alone. */
 export interface BuyerDetails extends Address {
   name: string
   taxId: TaxId | null
@@ -79,6 +79,6 @@ export interface Invoice {
 export interface Attachment {
   name: string
   xml: string
-  /** What PDF readers learn of it (XMP). */
+  /** The metadata for PDF readers (XMP). */
   metadata: string
 }

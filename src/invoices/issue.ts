@@ -137,8 +137,8 @@ function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: Paper
 }
 
 /**
- * The tax within what is left of the price, by one running total of what went back, as the books have it. So each credit note has the
- * tax of its entry, and those of all the price have exactly its tax.
+ * The tax within the rest of the price, by one running total of the money that went back, as the books have it. So each credit note has
+ * the tax of its entry, and those of all the price have exactly its tax.
  */
 const taxUpTo = ({ taxMinor, amountMinor }: Found, netMinor: number): number =>
   (taxMinor ?? 0) - share(taxMinor ?? 0, amountMinor - netMinor, amountMinor)

@@ -190,7 +190,7 @@ export class Letters {
 
 const graphemesOf = (text: string): string[] => Array.from(GRAPHEMES.segment(text), ({ segment }) => segment)
 
-/** What a run is drawn with. A face for Arabic or Hebrew turns the letters itself; the others do not know of it. */
+/** The text to draw a run with. A face for Arabic or Hebrew turns the letters itself; the others do not. */
 function shownText({ text, face, level }: Run): string {
   if (level % 2 === 0 || RIGHT_TO_LEFT.has(face)) return text
   const turned = graphemesOf(text).reverse()

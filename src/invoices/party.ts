@@ -2,7 +2,7 @@ import { Refusal } from '../kit/errors.ts'
 import { cleanTaxId, knownCountry } from '../tax-ids/typed.ts'
 import type { Address } from './document.ts'
 
-// What sellers and buyers type about themselves.
+// Cleans the texts that sellers and buyers type about themselves.
 
 /** Without characters that a document cannot show, or that change the direction of what follows. */
 const cleanText = (text: string): string =>

@@ -7,7 +7,7 @@ import { InvoiceProfile, OwnProfile } from './schema.ts'
 
 const TAG = ['Invoices']
 
-/** What stands on the invoices of the signed-in seller, and whether there are any. */
+/** The signed-in seller switches invoices on or off, and sets the details on them. */
 export function profileRoutes(server: Server, { db, browsers }: { db: Db; browsers: Browsers }): void {
   server.get(
     '/api/invoice-profile',

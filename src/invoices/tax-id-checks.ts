@@ -7,7 +7,7 @@ import type { TaxId } from './document.ts'
 const AT_ONCE = 5
 /** While a process asks, no other one does. After this long it has died. */
 const CLAIM_MINUTES = 10
-/** The pause doubles from five minutes up to a day. After a fortnight nobody asks again. */
+/** The pause doubles from five minutes up to a day. After a fortnight the service gives up. */
 const PAUSE_MINUTES = 5
 const LONGEST_PAUSE_MINUTES = 1440
 const MOST_TRIES = 22

@@ -5,7 +5,7 @@ import type { Catalogue } from '../words/catalogues.ts'
 import { say } from '../words/say.ts'
 import { type Address, type Invoice, type InvoiceData, taxIdOf } from './document.ts'
 
-// What a document says, in its language. The PDF draws it.
+// The texts of a document, in its language. The PDF draws them.
 
 type Words = Catalogue['invoice']
 

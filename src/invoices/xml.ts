@@ -65,7 +65,7 @@ function tradeTax(invoice: Invoice, amounts?: { netMinor: number; taxMinor: numb
     amounts ? tag('ram:BasisAmount', amount(invoice, amounts.netMinor)) : '',
     tag('ram:CategoryCode', category),
     why?.code ? tag('ram:ExemptionReasonCode', why.code) : '',
-    // what is not subject to tax has no rate, not even one of 0
+    // a sale that is not subject to tax has no rate, not even one of 0
     category === 'O' ? '' : tag('ram:RateApplicablePercent', rate),
   )
 }
@@ -192,7 +192,7 @@ const escaped = (value: string): string =>
 const property = (name: string, description: string): string =>
   `<rdf:li rdf:parseType="Resource"><pdfaProperty:name>${name}</pdfaProperty:name><pdfaProperty:valueType>Text</pdfaProperty:valueType><pdfaProperty:category>external</pdfaProperty:category><pdfaProperty:description>${description}</pdfaProperty:description></rdf:li>`
 
-/** What Factur-X wants in the metadata: which attachment is the invoice, and the schema of these properties, because PDF/A allows no unknown ones. */
+/** The metadata for Factur-X: the name of the invoice's attachment, and the schema of these properties: PDF/A allows no unknown ones. */
 const XMP = `
         <rdf:Description rdf:about="" xmlns:fx="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#">
             <fx:DocumentType>INVOICE</fx:DocumentType>

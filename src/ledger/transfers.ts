@@ -1,6 +1,6 @@
 import { share } from '../kit/money.ts'
 
-/** What moves a seller's money without an order. */
+/** Entries that move a seller's money without an order. */
 export type PayoutKind = 'payout' | 'payout_failed' | 'payout_reversed' | 'adjustment'
 
 /** One entry of the ledger: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
@@ -41,9 +41,9 @@ export const FEES = 'fees'
 /** The suspense account: money that is on its way back to the buyer, or waits for the seller's decision. */
 export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
-/** What this service owes a seller. */
+/** The money that this service owes a seller. */
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
-/** What lies at the seller's own account at the processor, or has gone on there, so that this service owes nothing of it. */
+/** The money at the seller's own account at the processor, paid or passed on there. This service owes nothing of it. */
 export const directAccount = (sellerId: string) => `direct:${sellerId}`
 /** The tax within a seller's sales, which the seller owes to the tax office. This service owes nothing of it, and holds nothing of it. */
 export const taxAccount = (sellerId: string) => `tax:${sellerId}`
@@ -158,7 +158,7 @@ function taxTransfer(
 }
 
 /**
- * Notes tax that an earlier release left out. `backMinor`: what is missing of the tax that went back; below zero, it went back too much.
+ * Notes tax that an earlier release left out. `backMinor`: the missing part of the tax that went back; below zero, too much went back.
  * `entries`: how many entries the order has so far, so that the same amount can be missing again later. The caller has locked the order.
  */
 export function missingTaxTransfers(

@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Browsers, refuseUnlessRecent } from '../sellers/guard.ts'
 import type { SignedIn } from '../sellers/sessions.ts'
 
-/** Who may see and do what operators may. For everybody else the operators' addresses do not exist. */
+/** Admits operators to the operators' addresses. For everybody else these addresses do not exist. */
 export interface Operators {
   /** Runs before anything of a request is read. Refuses `not_found` in the words of an unknown address, unless an operator asks. */
   guard(request: FastifyRequest): Promise<void>

@@ -10,11 +10,11 @@ export interface Check {
   about: 'backup' | 'disk' | 'certificate' | 'clock'
   mark: 'fine' | 'warning' | 'failure'
   says: string
-  /** What to do. Absent when all is fine. */
+  /** The advice. Absent when all is fine. */
   advice?: string
 }
 
-/** What the backups tell about themselves. Undefined: no backup is set up. */
+/** The backups' report about themselves. Undefined: no backup is set up. */
 export type BackupCheck = () => Promise<Omit<Check, 'about'> | undefined>
 
 export interface Machine {

@@ -1,4 +1,4 @@
-/** What needs a person, by weight: what loses money by waiting comes first. */
+/** Matters for a person, by weight: those that lose money by waiting come first. */
 export const MATTERS = [
   'needs_review',
   'disputed',
@@ -22,7 +22,7 @@ export const MATTERS = [
 export interface Matter {
   what: (typeof MATTERS)[number]
   says: string
-  /** What to do about it. */
+  /** The step that helps. */
   advice: string
   /** The view of the operators' page that helps, behind its "#". Null: none does. */
   view: string | null

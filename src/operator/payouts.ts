@@ -144,7 +144,7 @@ export async function readStatementAsOperator(
   })
 }
 
-/** Corrects what is owed to a seller. Refuses as adjust(). */
+/** Corrects the money owed to a seller. Refuses as adjust(). */
 export const adjustAsOperator = (
   { db }: PayoutWork,
   actor: string,

@@ -74,7 +74,7 @@ export async function sellerIdOf(db: Db, idOrEmail: string): Promise<string> {
   return rows[0]?.id ?? unknownSeller()
 }
 
-/** What an operator does about a seller. False: it was so before, and nothing is written. Each refuses `seller_not_found`. */
+/** An operator's action on a seller. False: it was so before, and nothing is written. Each refuses `seller_not_found`. */
 export type SellerAction = (db: Db, jobs: Jobs, actor: string, sellerId: string) => Promise<boolean>
 
 /** Approves a seller, who sells from then on, and is trusted. A seller who has waited gets a mail. */

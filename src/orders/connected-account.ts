@@ -10,7 +10,7 @@ export interface AccountRule {
 const LONGEST_PREFIX = 10
 
 /**
- * What an order pins of the account at which it is paid: the account as a processor's name, null for the service's own, and the line
+ * An order pins two facts about the account at which it is paid: its name as a processor's name, null for the service's own, and the line
  * that the bank prints. Where no seller has an account, the statement reads nothing more for it.
  */
 export function pinnedAccount(

@@ -2,7 +2,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Db } from '../kit/database.ts'
 import { isOnSites, sitesOfProduct } from '../sellers/sites.ts'
 
-/** What a seller's own site or program adds to an order. */
+/** A seller's own site or program adds these to an order. */
 export interface Integration {
   clientReferenceId?: string | undefined
   metadata?: Record<string, string> | undefined

@@ -66,6 +66,6 @@ export const detailsUntil = (paidAt: Date): Date => new Date(paidAt.getTime() + 
 
 const SIGNS: Record<OrderInvoice['kind'], number> = { invoice: 1, credit_note: -1, correction: 0 }
 
-/** What an order's invoices are worth less its credit notes, in minor units. A corrected invoice has the place of another. */
+/** The sum of an order's invoices less its credit notes, in minor units. A corrected invoice has the place of another. */
 export const netOf = (documents: readonly Pick<OrderInvoice, 'kind' | 'amountMinor'>[]): number =>
   documents.reduce((net, { kind, amountMinor }) => net + SIGNS[kind] * amountMinor, 0)

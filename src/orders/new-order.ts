@@ -18,9 +18,9 @@ export interface NewOrder {
   discountCode?: string | undefined
   /** The client's key for this request. The same key never makes two orders. */
   idempotencyKey?: string | undefined
-  /** What the buyer has agreed to. */
+  /** The buyer has agreed to these. */
   consents?: readonly GivenConsent[] | undefined
-  /** What the seller's own site or program adds, from `integrationOf`. */
+  /** The seller's own site or program adds these, from `integrationOf`. */
   integration?: Integration | undefined
   /** The buyer's language, for the mails. A repeat of the request may have another one. */
   locale?: Locale | undefined
@@ -32,7 +32,7 @@ export interface NewOrder {
   taxId?: string | undefined
 }
 
-/** What is known of the buyer's country (ISO 3166-1 alpha-2). */
+/** The buyer's country, as far as we know it (ISO 3166-1 alpha-2). */
 export interface BuyerPlace {
   /** As the buyer says. */
   declared?: string | undefined
@@ -110,7 +110,7 @@ export interface OrderRow extends NewOrder {
   buyerTaxId?: BuyerTaxId | undefined
 }
 
-/** What few orders have: the additions of sites and programs, and a language other than English. One column of nulls costs nothing to send. */
+/** Few orders have additions of sites and programs, or a language other than English: one column of nulls costs nothing to send. */
 export const moreColumn = (rows: readonly OrderRow[]): (string | null)[] =>
   rows.map(({ integration, locale }) =>
     integration || (locale && locale !== 'en')

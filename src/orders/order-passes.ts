@@ -1,7 +1,7 @@
 import { newSigner } from '../kit/signing.ts'
 
 /**
- * What somebody may do who got an order from us but does not know its address. `pay` is the link that a seller's program hands to the
+ * A right for a person who got an order from us but does not know its address. `pay` is the link that a seller's program hands to the
  * buyer: it shows the order and pays it. `back` is in the address to which a bank sends the buyer, where strangers can read it: it only
  * tells where the buyer goes on. No pass opens the files.
  */

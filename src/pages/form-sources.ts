@@ -24,7 +24,7 @@ const FORM_SOURCES: Readonly<Record<string, Sources>> = {
 }
 
 /**
- * What the forms of all the service's processors need. The buyer may switch to a currency of another processor, and an order keeps its
+ * All sources for the forms of the service's processors. The buyer may switch to a currency of another processor, and an order keeps its
  * currency when its product no longer has it, so the product does not tell which form a page will show.
  */
 export function formSources(processors: readonly string[]): Sources {

@@ -19,7 +19,7 @@ const DIST = path.join(ROOT, 'dist')
 
 interface PagesParts {
   db: Db
-  /** For what is read at the start, however long it takes. */
+  /** For reads at the start, however long they take. */
   startDb: Db
   processors: ReadonlyMap<string, Processor>
   config: {

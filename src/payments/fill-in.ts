@@ -42,7 +42,7 @@ async function inBatches(
 
 const IS_RECENT = sql`o.paid_at > now() - make_interval(days => ${DAYS}) and o.amount_minor > 0`
 
-/** What the books have of an order `o`. Money that was suspended was no sale. */
+/** The books' figures for an order `o`. Money that was suspended was no sale. */
 const BOOKED = sql`
   select max(t.cause) filter (where t.kind = 'sale') as cause, count(*)::int as entries,
     coalesce(sum(t.amount_minor) filter (where t.kind = 'tax'), 0) as tax,

@@ -33,7 +33,7 @@ interface HeldCapture {
   currency: string
   rail: Rail
   capturedAt: Date
-  /** What has not gone back, is not on its way back, and was not taken by a bank. */
+  /** The part that has not gone back, is not on its way back, and was not taken by a bank. */
   leftMinor: number
   isDisputed: boolean
 }

@@ -30,7 +30,7 @@ export interface Adjustment {
 }
 
 /**
- * Corrects what is owed to a seller. `isRepeat`: a request with this key has booked it before. Refuses `seller_not_found`,
+ * Corrects the money owed to a seller. `isRepeat`: a request with this key has booked it before. Refuses `seller_not_found`,
  * `validation_failed` for money that would be taken in a currency in which the seller never had any, and `idempotency_key_reused`.
  */
 export async function adjust(tx: Tx, wanted: NewAdjustment): Promise<{ adjustment: Adjustment; isRepeat: boolean }> {

@@ -6,7 +6,7 @@ import type { StatementLine } from './files/statement-line.ts'
 import type { ReadStatement } from './files/statement.ts'
 import { type MovedPayout, type PayoutState, movePayouts } from './moves.ts'
 
-/** What a line has done. With the last four it has changed nothing, and a person must look. */
+/** The outcomes of a line. With the last four it has changed nothing, and a person must look. */
 export const LINE_OUTCOMES = ['paid', 'failed', 'reversed', 'known_before', 'not_found', 'amount_differs', 'not_expected', 'other_account'] as const // oxfmt-ignore
 export type LineOutcome = (typeof LINE_OUTCOMES)[number]
 
@@ -28,7 +28,7 @@ export interface AppliedStatement {
   moved: Record<'paid' | 'failed' | 'reversed', MovedPayout[]>
 }
 
-/** What our references look like, see referenceOf(). */
+/** The form of our references, see referenceOf(). */
 const OURS = /^PO[0-9A-HJKMNP-TV-Z]{26}$/
 const NO_REASON = 'The bank returned it.'
 
@@ -84,7 +84,7 @@ export async function applyStatement(
   return { format, lines, others, moved }
 }
 
-/** What each line does. It changes no payout, but sees what the lines before it do. */
+/** Finds the outcome of each line. It changes no payout, but sees the effects of the lines before. */
 function judge(
   ours: readonly StatementLine[],
   payouts: ReadonlyMap<string, Payout>,

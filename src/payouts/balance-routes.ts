@@ -14,7 +14,7 @@ export interface BalanceParts {
   payouts: NextRules & { by: NextPayouts['by'] }
 }
 
-/** What comes next for a seller's balance, and how it came to be. */
+/** The next payouts from a seller's balance, and its history. */
 export function balanceRoutes(server: Server, parts: BalanceParts): void {
   getNextPayoutsRoute(server, parts)
   getBalanceHistoryRoute(server, parts)

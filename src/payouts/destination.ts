@@ -11,7 +11,7 @@ export type Destination =
 
 export const DESTINATION_KINDS = ['iban', 'upi', 'india_account', 'other'] as const
 
-/** What a seller types. Which fields there must be depends on the kind. */
+/** Payout details as a seller types them. The kind decides which fields there must be. */
 export interface TypedDestination {
   kind: Destination['kind']
   name: string

@@ -14,7 +14,7 @@ const dueAt = (hold: RawBuilder<unknown>) => sql`
     when e.kind = any(${WAITING}::text[]) then e.created_at + make_interval(days => ${hold})
     else greatest(e.created_at, e.sold_at + make_interval(days => ${hold})) end`
 
-/** `entries`: what is in this payout (`is_before` false), and what was in those before it. */
+/** `entries`: those in this payout (`is_before` false), and those in the payouts before it. */
 const entriesOf = (payoutId: string) => {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
     select t.order_id, t.cause, t.kind, t.created_at, ${sign} t.amount_minor as minor, s.created_at as sold_at
@@ -44,7 +44,7 @@ const PARTS = sql`
     'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back')), 0)::bigint as "disputeMinor",
   coalesce(sum(e.minor), 0)::bigint as "netMinor"`
 
-/** What a payout is made of, in sums: carried + net of the orders + others = amount + left. */
+/** The parts of a payout, in sums: carried + net of the orders + others = amount + left. */
 export async function sumsOf(db: Db, payoutId: string): Promise<PayoutSums> {
   const { rows } = await sql<
     Totals & { from: Date | null; carriedMinor: number; amountMinor: number; orderCount: number; others: Other[] }

@@ -35,7 +35,7 @@ export interface MovedPayout {
   amountMinor: number
 }
 
-/** What is to be moved, and why: the bank's words, for a failure or a reversal. */
+/** A payout to move, and the reason: the bank's words, for a failure or a reversal. */
 export interface ToMove {
   id: string
   reason?: string | undefined

@@ -22,10 +22,10 @@ export const NEXT_BLOCKS = [
   'account_refused',
 ] as const
 
-/** What a seller's next payout in a currency would be, as things stand. */
+/** A seller's next payout in a currency, as things stand. */
 export interface NextPayout {
   currency: string
-  /** What will be available on the day of the next run, in minor units. */
+  /** The amount available on the day of the next run, in minor units. */
   expectedMinor: number
   minimumMinor: number
   /** Why nothing would be paid. Null: it would be. */

@@ -51,8 +51,8 @@ function accounts(column: RawBuilder<unknown>, whose: Whose): RawBuilder<unknown
 }
 
 /**
- * What is owed: a row of `seller_id, currency, balance, available, payable` for each seller and currency with entries. What can be paid
- * is never more than the balance, because a pending refund can be larger than the pending sales, and refunds under way are left out of it.
+ * The money owed: a row of `seller_id, currency, balance, available, payable` for each seller and currency with entries. `payable` is
+ * never more than the balance, because a pending refund can be larger than the pending sales, and refunds under way are left out of it.
  * It is negative where the seller owes.
  */
 export const owedTo = (whose: Whose, holdDays: number): RawBuilder<unknown> => sql`
@@ -69,11 +69,11 @@ export const owedTo = (whose: Whose, holdDays: number): RawBuilder<unknown> => s
 
 export interface Owed {
   currency: string
-  /** Minor units; negative where the seller owes. It is what is available, what is pending and what refunds under way will take. */
+  /** Minor units; negative where the seller owes. The sum of `available`, `pending` and `refunding`. */
   balance: number
   available: number
   pending: number
-  /** What refunds that are requested and not booked yet will take. */
+  /** Refunds that are requested and not booked yet will take this. */
   refunding: number
   /** By the day (UTC) on which the money becomes available, the first one first. */
   pendingBy: { on: string; amount: number }[]
@@ -83,7 +83,7 @@ export interface Owed {
   byKind: Record<string, number>
 }
 
-/** What is owed to a seller, by currency. */
+/** The money owed to a seller, by currency. */
 export async function owedOf(db: Db | Tx, sellerId: string, holdDays: number): Promise<Owed[]> {
   const { rows } = await sql<Owed>`
     with entries as materialized (

@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { chargedBackMinor } from '../orders/returned-money.ts'
 
 /**
- * What refunds that are requested and not booked yet will take from sellers' balances: rows of `seller_id, currency, pending_on, minor`.
+ * Refunds that are requested and not booked yet will take this from sellers' balances: rows of `seller_id, currency, pending_on, minor`.
  * It is the buyers', so no run pays it and no page calls it available. `pending_on` is the day (UTC) on which the money of the sale becomes
- * due, and null where it is due. Where the processor passes money on, only what is back from the seller's account, or never got there, is in
- * the balance.
+ * due, and null where it is due. Where the processor passes money on, the balance has only money that is back from the seller's account,
+ * or never got there.
  */
 export const refundsUnderWay = (sellerIds: 'all' | readonly string[], holdDays: number): RawBuilder<unknown> => sql`
   select o.seller_id, o.currency,

@@ -15,7 +15,7 @@ import { sealPayoutsAgain } from './seal-again.ts'
 
 export interface PayoutsParts {
   db: Db
-  /** For what is written at the start, however long it takes. */
+  /** For writes at the start, however long they take. */
   startDb: Db
   /** A run reads the whole ledger on a connection of its own. */
   database: pg.PoolConfig

@@ -29,7 +29,7 @@ export interface PayoutRules {
 }
 
 /**
- * What each seller can be paid now, and why not: rows of `seller_id, currency, payable, blocked`. The statement reads all of it in one
+ * Each seller's payable amount now, with any block: rows of `seller_id, currency, payable, blocked`. The statement reads all of it in one
  * snapshot. `payable` is negative where the seller owes.
  */
 const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): RawBuilder<unknown> => sql`
@@ -55,7 +55,7 @@ export interface NewRun {
 }
 
 /**
- * Proposes payouts to all sellers of what is due now, in one statement. It reserves nothing. Undefined: there is nothing to propose, or
+ * Proposes to pay all sellers the money due now, in one statement. It reserves nothing. Undefined: there is nothing to propose, or
  * the period has its run. It reads the whole ledger, so `db` must be patient.
  */
 export async function proposeRun(db: Db | Tx, rules: PayoutRules, { by, period }: NewRun): Promise<string | undefined> {

@@ -29,7 +29,7 @@ export const orderLine = (order: StatedOrder): StatementLine => ({
   netMinor: order.netMinor,
 })
 
-/** What was carried over comes first; adjustments and what stays come last. */
+/** The amount carried over comes first; adjustments and the amount that stays come last. */
 export async function* linesOf(
   { carriedMinor, leftMinor, others }: PayoutSums,
   orders: AsyncIterable<readonly StatedOrder[]>,

@@ -1,14 +1,14 @@
-/** What a payout is made of. It always comes to the payout: carried + net of all orders + others = amount + left. */
+/** The parts of a payout. They always come to the payout: carried + net of all orders + others = amount + left. */
 export interface PayoutSums extends Totals {
   /** When the period of the payout before ended. Undefined: it is the first payout in this currency. */
   from: Date | undefined
-  /** What the payouts before left over, in minor units. Negative: what they could not cover. */
+  /** The rest of the payouts before, in minor units. Negative: they could not cover it. */
   carriedMinor: number
   /** Orders with entries that became available in the period. */
   orderCount: number
-  /** What belongs to no order: adjustments, and payouts that came back. */
+  /** Entries of no order: adjustments, and payouts that came back. */
   others: readonly { at: Date; what: string; amountMinor: number }[]
-  /** What stays for the next payout. */
+  /** The rest for the next payout. */
   leftMinor: number
 }
 

@@ -1,4 +1,4 @@
-/** What a payment form needs in order to show before there is a payment, where the processor's form can do that. */
+/** A payment form needs these to show before there is a payment, where the processor's form can do that. */
 export interface FormSetup {
   publishableKey: string
   /** The seller's own account, where the browser pays. */

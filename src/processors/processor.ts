@@ -69,7 +69,7 @@ export interface PaymentSnapshot {
   /** Our keys of the refunds that the processor has accepted and not finished. Only the processor can end them. */
   refundKeysUnderWay?: string[] | undefined
   disputes: DisputeFact[]
-  /** What the processor passes on of it. Absent: nothing. */
+  /** The parts that the processor passes on. Absent: none. */
   transfers?: TransferFact[] | undefined
 }
 
@@ -135,7 +135,7 @@ export interface ProcessorEvent {
 
 /** Money that moved at the processor, for the reconciliation. */
 export interface MoneyMovement {
-  /** A transfer counts with what is still passed on. */
+  /** A transfer counts with the part that is still passed on. */
   kind: 'capture' | 'refund' | 'dispute' | 'transfer'
   id: string
   processorPaymentId: string

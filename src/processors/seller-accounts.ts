@@ -3,11 +3,11 @@
 /** How a seller's own account stands at a processor. */
 export interface AccountReport {
   account: string
-  /** What the account is activated for, where that has an id of its own. */
+  /** The processor's product for which the account is activated, where that has an id of its own. */
   product?: string | undefined
   /** `open`: the seller has not told everything. `restricted`: it takes no payments for now. */
   state: 'open' | 'restricted' | 'active'
-  /** What the processor misses, in words for the seller. */
+  /** The processor misses these, in words for the seller. */
   missing: string[]
   /** Whether money goes on to the seller's bank. */
   paysOut: boolean
@@ -57,7 +57,7 @@ interface ToldAccounts {
   ): Promise<AccountReport>
 }
 
-/** What a seller in India tells about the business. */
+/** A seller in India tells this about the business. */
 export interface BusinessDetails {
   email: string
   phone: string
@@ -153,6 +153,6 @@ export interface WantedBack {
   processorPaymentId: string
   leaveMinor: number
   waits: boolean
-  /** What is known to be back, by the transfer's id: the processor's list can be older. */
+  /** The amounts known to be back, by the transfer's id: the processor's list can be older. */
   reversedMinor: Readonly<Record<string, number>>
 }

@@ -41,7 +41,7 @@ export interface SentPrices {
   prices?: Price[] | undefined
 }
 
-/** What is wrong with the prices of a body. */
+/** The faults in the prices of a body. */
 export function priceProblems(sent: SentPrices): FieldProblem[] {
   const problems: FieldProblem[] = []
   if (sent.currency !== undefined && !CURRENCIES.has(sent.currency))

@@ -12,7 +12,7 @@ type Rgb = readonly [number, number, number]
 
 const BLACK: Rgb = [0, 0, 0]
 const WHITE: Rgb = [255, 255, 255]
-/** What accents stand on in web/ui/base.css: the ground of light pages, and the paper of dark ones. Both are the harder case. */
+/** Accents stand on these in web/ui/base.css: the ground of light pages, and the paper of dark ones. Both are the harder case. */
 const LIGHT_GROUND: Rgb = [0xf5, 0xf4, 0xf0]
 const DARK_PAPER: Rgb = [0x18, 0x1c, 0x1b]
 /** WCAG 2.2 asks for 4.5 between text and its ground. The rest is for washes that are a little nearer to the colour. */

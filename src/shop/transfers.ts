@@ -24,7 +24,7 @@ export interface TransferRow {
   isDirect: boolean
 }
 
-/** What a transfer belongs to: its order, or the payout or adjustment that caused it. */
+/** The owner of a transfer: its order, or the payout or adjustment that caused it. */
 const OWNER = sql<string>`coalesce(t.order_id, t.cause)`
 
 /** A transfer is stored under its cause, which names a payment of the processor. Sellers see this id in its place. It begins with the
@@ -48,7 +48,7 @@ interface Range {
 }
 
 /**
- * The transfers of a seller, newest moment first, from `after` on: of what is owed here, and of what lies at the seller's own account
+ * The transfers of a seller, newest moment first, from `after` on: of money owed here, and of money at the seller's own account
  * at the processor. `withBalance` adds what was owed after each moment. It needs all transfers, so it does not work with a filter by
  * order.
  */

@@ -9,9 +9,9 @@ const load = createRequire(import.meta.url)
 interface Rule {
   /** The file of the library with this number's rule. */
   file: string
-  /** What stands before the number on an invoice, and may be left out when it is typed. */
+  /** Stands before the number on an invoice. People may leave it out when they type. */
   prefix: string
-  /** What stands after it, and may be left out. */
+  /** Stands after it. People may leave it out. */
   suffix?: { text: string; typed: RegExp }
   /** Where the library takes more than the rule says. */
   shape?: RegExp

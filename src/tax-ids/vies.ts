@@ -1,7 +1,7 @@
 import { checkTaxId, viesCountry } from './check.ts'
 
 /**
- * What the register of the EU (VIES) said. `unavailable`: it did not answer, or not about this number; that is no statement about the
+ * A number's state in the EU's register (VIES). `unavailable`: it did not answer, or not about this number; that is no statement about the
  * number. `unchecked`: VIES was not asked, because it is switched off or does not know the country.
  */
 export type RegisterState = 'valid' | 'invalid' | 'unavailable' | 'unchecked'

@@ -17,7 +17,7 @@ export const keptEvidence = (made: RawBuilder<unknown>, places: RawBuilder<unkno
     as e(source, country)
   where m.tax_treatment is not null and e.country is not null`
 
-/** Removes evidence and tax ids that nobody needs any more. The database refuses to remove them earlier. */
+/** Removes evidence and tax ids after ten years. The database refuses to remove them earlier. */
 export async function sweepEvidence(db: Db): Promise<void> {
   for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
     const { rows } = await sql`

@@ -15,7 +15,7 @@ export interface TaxParts {
 
 export const TAG = ['Tax']
 
-/** What the seller says about tax. */
+/** The routes of a seller's tax profile. */
 export function profileRoutes(server: Server, { db, browsers }: TaxParts): void {
   server.get(
     '/api/tax/profile',

@@ -3,7 +3,7 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { EU, TODAY, isValidOn, vatArea } from './sale-tax.ts'
 
-/** What a seller says about tax. */
+/** A seller's statements about tax. */
 export interface TaxProfile {
   /** Where the seller is established: ISO 3166-1 alpha-2. */
   country: string

@@ -105,7 +105,7 @@ function isDay(text: string): boolean {
   }
 }
 
-/** Two rates of one country and category on one day: nobody could say which of them is right. */
+/** Two rates of one country and category on one day: the service could not tell which is right. */
 function overlaps(rates: readonly PlacedRate[]): FieldProblem[] {
   const problems: FieldProblem[] = []
   const groups = Map.groupBy(rates, ({ country, category }) => `${country} ${category}`)

@@ -48,7 +48,7 @@ export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
 /**
  * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate`, and of what decided them, if the seller has a tax profile, else none.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
- * - Where the rate is missing, `rate` is null: nobody may guess it.
+ * - Where the rate is missing, `rate` is null: no caller may guess it.
  * - `isBusiness`: VIES knows the buyer as a business of that country. In another EU country than the seller's it owes the tax itself.
  *   Where prices contain the tax, the price stays as it is.
  * - The one-stop-shop counts for a seller outside the EU too: its non-Union scheme is for them.

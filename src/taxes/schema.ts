@@ -35,7 +35,7 @@ const fields = {
     description: 'Which of a country’s rates applies to what you sell: `standard`, or another that the operator has loaded.', // oxfmt-ignore
   }),
 }
-/** What a seller says about tax. */
+/** A seller's statements about tax. */
 export const TaxProfile = Type.Object(fields)
 export const ProfileChange = Type.Object({
   country: fields.country,

@@ -28,7 +28,7 @@ import { sendTest } from './test-events.ts'
 const SENT_BY_HAND = { count: 60, seconds: 60 }
 const endpointOf = (request: FastifyRequest) => `sent by hand ${(request.params as { endpointId: string }).endpointId}`
 
-/** What was sent to an endpoint, with every try, and sending it again. */
+/** Routes that show the deliveries to an endpoint, with every try, and send them again. */
 export function deliveryRoutes(server: Server, parts: WebhookRouteParts): void {
   listDeliveriesRoute(server, parts)
   getDeliveryRoute(server, parts)

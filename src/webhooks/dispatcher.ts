@@ -35,7 +35,7 @@ interface DispatcherParts {
   log: Log
 }
 
-/** Sends what is due to sellers' endpoints, until it is stopped. */
+/** Sends due deliveries to sellers' endpoints, until it is stopped. */
 export function startDispatcher(parts: DispatcherParts) {
   const { db, log } = parts
   const sender = randomUUID()
@@ -78,7 +78,7 @@ export function startDispatcher(parts: DispatcherParts) {
   const running = run()
 
   return {
-    /** Begins no further try. Those under way get `waitMs` to finish; what is not finished then, another process sends again. */
+    /** Begins no further try. Those under way get `waitMs` to finish; another process sends the unfinished ones again. */
     async stop(waitMs: number) {
       stopping.abort()
       await running
@@ -100,7 +100,7 @@ interface WorkParts extends DispatcherParts {
 /** Sends to one leased endpoint until nothing is due, the lease is lost, or a try fails. Ends the lease. */
 async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: boolean): Promise<void> {
   const { db, sender, record, stopped } = parts
-  /** What is being sent or written, by event. */
+  /** The deliveries being sent or written, by event. */
   const underWay = new Map<string, Promise<void>>()
   const end = { hasFailed: false }
   let sending = 0

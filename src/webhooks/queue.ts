@@ -60,7 +60,7 @@ export interface Page {
   deliveries: Due[]
 }
 
-/** Renews the lease and reads what is due now, without what is under way. Undefined: the lease is lost, or the endpoint has gone. */
+/** Renews the lease and reads the deliveries due now, without those under way. Undefined: the lease is lost, or the endpoint has gone. */
 export async function readDue(
   db: Db,
   { endpointId, sender, underWay }: { endpointId: string; sender: string; underWay: readonly string[] },

@@ -18,7 +18,7 @@ import { type SendOptions, newSender } from './send.ts'
 
 interface WebhooksParts {
   db: Db
-  /** For what is written at the start, however long it takes. */
+  /** For writes at the start, however long they take. */
   startDb: Db
   jobs: Jobs
   mailer: Mailer
@@ -31,7 +31,7 @@ interface WebhooksParts {
   sending?: Omit<SendOptions, 'reach'> | undefined
 }
 
-/** Registers the routes of endpoints and events, and starts to send what is due. */
+/** Registers the routes of endpoints and events, and starts to send due deliveries. */
 export async function registerWebhooks(server: Server, parts: WebhooksParts) {
   const { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log } = parts
   const seal = textSeal(config.secrets, 'webhook secrets')

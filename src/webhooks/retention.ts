@@ -21,7 +21,7 @@ export async function sweepWebhooks(db: Db): Promise<void> {
   await sweepRows(db, 'events', sql`id < ${oldest}`)
 }
 
-/** What a receiver that works would have by now: alarms when these grow. */
+/** Deliveries that a working receiver would have by now: alarms when these grow. */
 export const webhookMeasures = (db: Db): Measure[] => {
   const due = sql`
     from webhook_endpoints e, lateral (

@@ -56,7 +56,7 @@ export function endpointRoutes(server: Server, parts: WebhookRouteParts): void {
   resumeEndpointRoute(server, parts)
 }
 
-/** Who makes the request. A thief of a session must not learn of every sale, so a browser needs a recent sign-in. */
+/** The sender of the request. A thief of a session must not learn of every sale, so a browser needs a recent sign-in. */
 async function trusted(browsers: Browsers, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const caller = await browsers.caller(request, reply)
   if (caller.session) refuseUnlessRecent(caller.session)

@@ -21,7 +21,7 @@ export interface Sent {
   status?: number
   /** Undefined: the receiver took the delivery. */
   error?: SendError
-  /** What went wrong, or the beginning of the receiver's answer. */
+  /** The fault, or the beginning of the receiver's answer. */
   answer: string
   retryAfterSeconds?: number | undefined
 }

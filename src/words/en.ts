@@ -238,7 +238,7 @@ export const en = {
     sandboxOver: 'This date is over.',
     sandboxNoCode: 'Please enter three digits.',
   },
-  /** What several pages say around a mailed code. */
+  /** The texts of several pages around a mailed code. */
   code: {
     label: 'Code',
     hint: 'Six digits. It works for ten minutes, in this browser.',

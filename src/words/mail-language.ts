@@ -14,7 +14,7 @@ export async function readingOf(tag: string | null | undefined): Promise<Reading
   return { locale, words: await catalogueOf(locale) }
 }
 
-/** What the layout of a mail says itself. */
+/** The words of a mail's own layout. */
 export const layoutIn = ({ locale, words }: Reading): NonNullable<Lines['language']> => ({
   locale,
   buttonFails: words.mail.buttonFails,

@@ -62,7 +62,7 @@ interface FormProps {
 
 function BrandForm({ account, place, brand, onChanged }: FormProps) {
   const [typed, setTyped] = useState<Typed>(() => readTab<Typed>(place) ?? typedOf(brand))
-  // Read once: on a later visit the seller sees what is saved.
+  // Read once: on a later visit the seller sees the saved values.
   useEffect(() => writeTab(place, undefined), [place])
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [pressed, setPressed] = useState(0)

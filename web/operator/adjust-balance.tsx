@@ -6,7 +6,7 @@ import { Doing } from './doing.tsx'
 import { newKey } from './new-key.ts'
 import { adjust } from './payouts-api.ts'
 
-/** Corrects what is owed to a seller. One key for as long as it was not booked, so that a repeat books nothing. */
+/** Corrects the money owed to a seller. One key for as long as it was not booked, so that a repeat books nothing. */
 export function AdjustBalance({ sellerId, onDone }: { sellerId: string; onDone: () => void }) {
   const [currency, setCurrency] = useState('')
   const [typed, setTyped] = useState('')

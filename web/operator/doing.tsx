@@ -8,15 +8,15 @@ interface DoingProps {
   /** The label of the button, and of the one that confirms. */
   label: string
   question: string
-  /** What the button is called for those who do not see where it stands. */
+  /** The button's name for those who do not see where it stands. */
   name?: string
   grave?: boolean
-  /** What the view is mostly for. */
+  /** The view is mostly for this. */
   main?: boolean
   /** Does it. Returns the message when it is done. */
   work: () => Promise<string>
   onDone: () => void
-  /** What it means, shown before it is confirmed. */
+  /** The action's meaning, shown before it is confirmed. */
   children: ComponentChildren
 }
 

@@ -33,7 +33,7 @@ const WORDS: Record<LogEntry['action'], string> = {
   tax_rates_loaded: 'loaded rates of tax',
 }
 
-/** What operators have done, newest first. */
+/** The operators' actions, newest first. */
 export function LogView() {
   return (
     <>

@@ -14,7 +14,7 @@ const PERIODS = [
 /** A bank or a buyer waits for an answer. */
 const URGENT: ReadonlySet<string> = new Set(['needs_review', 'disputed', 'refund_failed', 'reconciliation'])
 
-/** What needs a person, how the machine is, and how the service sells. */
+/** Matters for a person, the state of the machine, and the sales. */
 export function OverviewView() {
   const attention = useLoad('attention', getAttention)
   const [days, setDays] = useState('30')

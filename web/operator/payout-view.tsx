@@ -105,7 +105,7 @@ function Actions({ payout, onDone }: { payout: OperatorPayout; onDone: () => voi
   )
 }
 
-/** What comes after a payout that failed or came back. */
+/** The next step after a payout that failed or came back. */
 function Returned({
   payout: { payoutId, holdsBack, destination },
   onDone,

@@ -8,7 +8,7 @@ export type { OperatorPayout, Run, RunDetail }
 export type RunLine = RunDetail['lines'][number]
 export type RunFile = RunDetail['files'][number]
 
-/** What a bank's statement did, line by line. */
+/** The effects of a bank's statement, line by line. */
 export interface ReadStatement {
   lines: {
     reference: string

@@ -12,7 +12,7 @@ interface LinesProps {
   onDone: () => void
 }
 
-/** Who a run pays, or does not. */
+/** The sellers that a run pays, or does not pay. */
 export function Lines({ id, title, lines, none, run, onDone }: LinesProps) {
   return (
     <section class="stack" aria-labelledby={id}>

@@ -8,7 +8,7 @@ import { readStatement, type ReadStatement } from './payouts-api.ts'
 
 type Outcome = ReadStatement['lines'][number]['outcome']
 
-/** What a line of the statement did: its label, its tone, and what a person has to look at. */
+/** The outcome of a line of the statement: its label, its tone, and the advice to a person. */
 const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', advice?: string]> = {
   paid: ['Paid', 'good'],
   failed: ['Failed', 'bad'],

@@ -193,7 +193,7 @@ function Sums({ order }: { order: OrderStatus }) {
   )
 }
 
-/** The tax within the price. It stands below the price that it is part of, not below what is left of it. */
+/** The tax within the price. It stands below the price that it is part of, not below the rest of it. */
 function Tax({ order: { tax, currency } }: { order: OrderStatus }) {
   if (!tax || tax.amount === 0) return null
   const { amount, rate, country } = tax

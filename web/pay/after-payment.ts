@@ -1,4 +1,4 @@
-// What the page shows after the form. It is loaded once the buyer begins to fill in the form: web/pay/checkout-page.tsx.
+// The views after the form. The page loads this file once the buyer begins to fill in the form: web/pay/checkout-page.tsx.
 
 export { Delivered as delivered } from './delivered.tsx'
 export { Ended as ended } from './ended.tsx'

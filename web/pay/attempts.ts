@@ -3,7 +3,7 @@ import type { Store } from '../ui/store.ts'
 import { keep, readKept, type Attempt } from './saved-checkout.ts'
 import { isSettled, NO_NOTICE, type Notice, type State } from './state.ts'
 
-/** What has become of the attempts to pay the kept order. */
+/** Tracks the attempts to pay the kept order. */
 export function trackAttempts({ get, set }: Store<State>, productId: string) {
   /** Writes the result of an attempt and its consequences in one step, so that no render in between offers to pay. */
   function keepAttempt(attempt: Attempt | undefined, change: Partial<State>, left = get().kept!.left): void {

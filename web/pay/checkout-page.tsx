@@ -109,7 +109,7 @@ function OneMoment({ view, checkout, state: { trouble, kept }, later }: OneMomen
   )
 }
 
-/** Whether the buyer has begun to fill in the form. Who only looks loads nothing more. */
+/** Whether the buyer has begun to fill in the form. A buyer who only looks loads nothing more. */
 function useBegun(): boolean {
   const [begun, setBegun] = useState(false)
   useEffect(() => {

@@ -104,7 +104,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     buy: buyer(store, product, { create, isMade, pay: paying.pay }),
     refuse: ({ kind, message }) => set({ notice: kind, detail: message }),
     offer: (offer) => set({ offer }),
-    // What was offered and said was about the other price.
+    // The old offer and messages were about the other price.
     choose: (currency) => set({ currency, offer: undefined, repriced: undefined, ...NO_NOTICE }),
     showTax: (tax) => set({ tax }),
     check: following.check,

@@ -6,7 +6,7 @@ import { wordsOf } from '../ui/language.ts'
 const words = wordsOf('pay')
 
 /**
- * What the seller has to ask before the order: one box for each statement, and none is ticked beforehand, but for an order
+ * The seller has to ask these before the order: one box for each statement, and none is ticked beforehand, but for an order
  * to which the buyer has `given` them.
  */
 export function useConsents({ consents = [] }: ProductView, given: Wish['consents'] = []) {

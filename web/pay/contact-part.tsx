@@ -9,7 +9,7 @@ import type { State } from './state.ts'
 const words = wordsOf('pay')
 const shared = wordsOf('ui')
 
-/** The address for the files, and what is wrong with it. `onType`: the buyer changes it. */
+/** The address for the files, and its fault. `onType`: the buyer changes it. */
 export function useContact({ kept, trouble }: State, onType: () => void) {
   const [email, setEmail] = useState(() => kept?.email ?? typedBefore('email'))
   const [left, setLeft] = useState(false)

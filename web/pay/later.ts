@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { wordsOf } from '../ui/language.ts'
 
-// What is not on the first screen is in files of its own, which the page loads by import(). They import from the page as
+// Parts beyond the first screen are in files of their own, which the page loads by import(). They import from the page as
 // any module does: the build puts what they share into the global `tillPage`, see scripts/later-files.ts.
 
 declare global {
@@ -24,7 +24,7 @@ Object.assign((globalThis.tillPage ??= {} as typeof tillPage), {
 /** The pause after a file that did not arrive. */
 const AGAIN_MS = 4_000
 
-/** What is there already shows without a moment in between. */
+/** A file that is there already shows without a moment in between. */
 const arrived = new Map<unknown, unknown>()
 
 export interface Later<T> {

@@ -35,7 +35,7 @@ interface Found {
   discount?: Discount | undefined
   form?: ProductView['payments']['form']
 }
-/** The typed price in minor units, or what is wrong with it. Empty where the buyer does not choose the price. */
+/** The typed price in minor units, or its fault. Empty where the buyer does not choose the price. */
 type Typed = { minor?: number | undefined; fault?: string | undefined }
 type FieldId = 'chosen' | 'code'
 
@@ -78,7 +78,7 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
     return wishWith(discount)
   }
 
-  /** What the buyer types ends the fault of an earlier press. */
+  /** The buyer's typing ends the fault of an earlier press. */
   const typing = (show: (text: string) => void) => (text: string) => {
     show(text)
     clearFault()

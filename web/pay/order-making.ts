@@ -47,7 +47,7 @@ export function makeOrders(
       // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
-      // The link is damaged. The order's page helps its buyer on, and nobody else.
+      // The link is damaged. The order's page helps only its buyer on.
       if (kept.link && code === 'order_not_found') {
         keep(productId, undefined)
         return location.replace(`/order/?order=${kept.orderId}`)

@@ -113,8 +113,8 @@ function isAtBank(state: State | undefined): boolean {
 }
 
 /**
- * A frame has no storage that the whole window could read. So the order goes with the address, behind the "#", which browsers send
- * to nobody.
+ * A frame has no storage that the whole window could read. So the order goes with the address, behind the "#", which browsers
+ * never send.
  */
 function addressWith(kept: Kept | undefined, query: string): string {
   const { email, key, orderId, wish, link } = kept ?? {}

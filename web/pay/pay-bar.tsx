@@ -15,7 +15,7 @@ interface PayBarProps {
   /** The form needs the order first. */
   isFirst: boolean
   isPressed: boolean
-  /** What the page does after the press. */
+  /** The page's work after the press. */
   busy: 'creating' | 'confirming' | 'in_form' | undefined
 }
 

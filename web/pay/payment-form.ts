@@ -45,7 +45,7 @@ export interface OrderToPay {
 export interface MountedForm {
   /** The form must stay on the screen until the payment is sent, because the bank may ask the buyer something in it. */
   stays: boolean
-  /** What is missing in the form. It sends nothing, and comes before the order. */
+  /** Finds the fault of the form. It sends nothing, and comes before the order. */
   check: () => Promise<Fault | undefined>
   /** Pays. The form calls `sending` before it sends anything that could move money. */
   submit: (order: OrderToPay, sending: () => void) => Promise<Outcome>
@@ -73,7 +73,7 @@ export interface Wallets {
   confirm: (form: MountedForm, wallet: { email?: string | undefined; rail?: Rail }) => Promise<boolean>
 }
 
-/** What is to be paid, for a form that shows before there is a payment. */
+/** The amount to pay, for a form that shows before there is a payment. */
 export interface Due {
   /** In our minor units. */
   amount: number

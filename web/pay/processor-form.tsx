@@ -17,7 +17,7 @@ const SLOW_MS = 6_000
 interface ProcessorFormProps {
   product: ProductView
   processor: string
-  /** What is to be paid, and what the form needs before there is an order. */
+  /** The amount to pay, and the form's setup before there is an order. */
   due: Due
   /** The order's payment, for which the form is opened. Undefined: the order is made when the buyer pays. */
   created: Created | undefined

@@ -60,7 +60,7 @@ function Field({ id, label, placeholder, value, fault, onText }: FieldProps) {
       <label for={`card-${id}`}>{label}</label>
       <input
         id={`card-${id}`}
-        // Not text: what is typed here is never kept, also not over a change of the language.
+        // Not text: the page never keeps these fields, also not over a change of the language.
         type="tel"
         inputMode="numeric"
         dir="ltr"

@@ -36,10 +36,10 @@ export function expiryText(text: string): string {
   return digits.length > 2 ? `${digits.slice(0, 2)} / ${digits.slice(2)}` : digits
 }
 
-/** What can be wrong with the fields. Their texts are in sandbox-words.ts. */
+/** The possible faults of the fields. Their texts are in sandbox-words.ts. */
 export type CardFault = 'noNumber' | 'otherNumber' | 'noExpiry' | 'over' | 'noCode'
 
-/** What is wrong with each field. Only the numbers of the list are taken. */
+/** The fault of each wrong field. Only the numbers of the list are taken. */
 export function faultsOf({ number, expiry, cvc }: Card, now = new Date()): Partial<Record<CardField, CardFault>> {
   const digits = digitsOf(number)
   const [, month, year] = /^(\d\d)(\d\d)$/.exec(digitsOf(expiry)) ?? []
@@ -53,5 +53,5 @@ export function faultsOf({ number, expiry, cvc }: Card, now = new Date()): Parti
   }
 }
 
-/** What the bank does with a card. Undefined: it is not one of the sandbox's. */
+/** The bank's scenario for a card. Undefined: it is not one of the sandbox's. */
 export const scenarioOf = (number: string): string | undefined => CARDS.find(([one]) => one === digitsOf(number))?.[1]

@@ -6,7 +6,7 @@ import { CARDS, type CardFault, grouped } from './sandbox-cards.ts'
 
 const words = wordsOf('pay')
 
-/** What a chosen rail means. The card shows its fields in this place, and the wallets of devices have buttons of their own. */
+/** The meaning of a chosen rail. The card shows its fields in this place, and the wallets of devices have buttons of their own. */
 export const ABOUT: Partial<Record<Rail, string>> = {
   debit: words.sandboxDebit,
   bank_transfer: words.sandboxTransfer,

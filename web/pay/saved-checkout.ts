@@ -3,7 +3,7 @@ import { placeOf } from '../ui/my-orders.ts'
 import { listen, read, write } from '../ui/storage.ts'
 
 /**
- * What this browser keeps of the order for one product. The page writes it before it sends the request. When the buyer
+ * This browser's record of the order for one product. The page writes it before it sends the request. When the buyer
  * reloads or closes the page, or opens it twice, the page finds the same order again instead of making another.
  */
 export interface Kept {
@@ -24,7 +24,7 @@ export interface Kept {
   left?: HowToPay
 }
 
-/** What the buyer still has to do for a payment, if the form reported it. */
+/** The buyer's next step for a payment, if the form reported it. */
 export interface HowToPay {
   message?: string
   /** The page that shows it again. */
@@ -36,7 +36,7 @@ export interface Attempt {
   rail?: Rail
   sentAt: number
   /**
-   * What the bank answered, or `left` when the buyer came back from the processor's form without an answer of the bank.
+   * The bank's answer, or `left` when the buyer came back from the processor's form without an answer of the bank.
    * Absent: the answer was lost. In the last two cases the service must sync with the processor.
    */
   answer?: 'captured' | 'processing' | 'left'
@@ -52,12 +52,12 @@ export const readKept = (productId: string): Kept | undefined => {
 
 export const keep = (productId: string, kept: Kept | undefined): void => write(placeOf(productId), kept)
 
-/** Takes the order of a link. A return to the same order keeps what is known of its payment. */
+/** Takes the order of a link. A return to the same order keeps the known state of its payment. */
 export function takeLink(productId: string, orderId: string, link: string): void {
   if (readKept(productId)?.orderId !== orderId) keep(productId, { email: '…', key: link, orderId, link })
 }
 
-/** Calls `changed` when another tab has changed what is kept for the product. */
+/** Calls `changed` when another tab has changed the kept order for the product. */
 export const onOtherTab = (productId: string, changed: () => void): void => listen(placeOf(productId), changed)
 
 /**

@@ -5,7 +5,7 @@ import { keep, readKept } from './saved-checkout.ts'
 
 const load = () => import('./own-site.ts')
 
-/** What the page does for the seller's own site: it shows the page in a frame, or the order leads there. */
+/** The page's part for the seller's own site, which shows the page in a frame, or to which the order leads. */
 export let ownSite: OwnSite | undefined
 
 /** Loads it, where the page's address asks for it. Without it the page sells all the same. */
@@ -24,7 +24,7 @@ export const leadOn = ({ orderId, back }: { orderId: string; back: string }): Pr
     .catch(() => {})
     .then((site) => location.replace(site || `/order/?order=${orderId}`))
 
-/** What the page's address adds to an order. */
+/** The page's address adds these to an order. */
 export const terms: Wish = Object.fromEntries(
   [...new URLSearchParams(location.search)].filter(([name]) => /^(clientReferenceId|(success|cancel)Url)$/.test(name)),
 )

@@ -8,7 +8,7 @@ export interface State {
   order?: OrderStatus | undefined
   /** The data needed to pay. Never stored. */
   created?: Created | undefined
-  /** What the buyer has chosen so far, before there is an order. */
+  /** The buyer's choices so far, before there is an order. */
   offer?: Offer | undefined
   /** Of the price that the buyer has switched to. Absent: that of the order, or the first. */
   currency?: string
@@ -35,7 +35,7 @@ export interface Offer {
   /** In minor units, before the discount. */
   listMinor: number
   offMinor: number
-  /** What the payment form needs, with the discount. Absent: the same as without it. */
+  /** The setup of the payment form, with the discount. Absent: the same as without it. */
   form?: ProductView['payments']['form']
 }
 

@@ -13,7 +13,7 @@ const shared = wordsOf('ui')
 
 type PriceTax = ProductView['tax']
 
-/** What is paid for a price before tax, as far as the country is known: the service has the last word. */
+/** The amount to pay for a price before tax, as far as the country is known: the service has the last word. */
 export const withTax = (priceMinor: number, tax: PriceTax): number =>
   tax?.prices === 'exclusive' ? priceMinor + share(priceMinor, Math.round((tax.rate ?? 0) * 1000), 100_000) : priceMinor
 

@@ -2,7 +2,7 @@ import type { ProductView } from '../ui/api.ts'
 import { isSettled, type State } from './state.ts'
 import { withTax, withoutTax } from './tax-line.tsx'
 
-/** What the buyer pays, in minor units. The slip, the button and the payment form all take it from here. */
+/** The buyer's total, in minor units. The slip, the button and the payment form all take it from here. */
 export interface Total {
   /** Before the discount, and before tax that is added. */
   listMinor: number

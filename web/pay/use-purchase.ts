@@ -27,7 +27,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
 
   const isLinked = kept?.link !== undefined
-  /** What the buyer wants, once the page lacks nothing. Undefined: it says what it lacks. An order of a link has its own. */
+  /** The buyer's wish, once the page lacks nothing. Undefined: it says what it lacks. An order of a link has its own. */
   async function read(): Promise<{ wish: Wish | undefined } | undefined> {
     if (isLinked) return { wish: undefined }
     if (!consents.check()) return undefined

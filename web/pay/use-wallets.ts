@@ -21,7 +21,7 @@ interface Screen extends StepProps {
   press: ReturnType<typeof usePress>
   /** The fields for a chosen price and a code. */
   readerRef: { current: (() => Promise<Wish | undefined>) | undefined }
-  /** What the buyer wants. Undefined: something is missing. */
+  /** The buyer's wish. Undefined: something is missing. */
   read: () => Promise<{ wish: Wish | undefined } | undefined>
 }
 

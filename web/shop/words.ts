@@ -57,7 +57,7 @@ const REFUSALS: Record<string, Said> = {
   },
 }
 
-/** What a refused or lost request means, and what helps. */
+/** The meaning of a refused or lost request, and the advice. */
 export function explain(trouble: unknown): Said {
   const known = trouble instanceof ApiError ? REFUSALS[trouble.code] : undefined
   if (known) return known

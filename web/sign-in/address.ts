@@ -3,7 +3,7 @@ import { returnPath } from '../../src/kit/return-path.ts'
 const SHOP = '/shop/'
 const NEW_PASSWORD = '/account/#password'
 
-/** What the page's address says about the seller and where they want to go. */
+/** The page's address tells these about the seller and where they want to go. */
 export interface Address {
   returnTo: string
   /** Why another page sent the seller here. */

@@ -89,7 +89,7 @@ const REFUSALS: Record<string, Said> = {
   session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },
 }
 
-/** What a refused or lost request means for the seller. */
+/** The meaning of a refused or lost request for the seller. */
 export function explain(trouble: unknown): Said {
   if (!(trouble instanceof ApiError)) return { title: 'Something went wrong on this page.', text: 'Please reload it.' }
   const known = REFUSALS[trouble.code]

@@ -29,7 +29,7 @@ export const Mark = ({ seller: { name, logoUrl } }: { seller: Pick<Seller, 'name
   )
 
 /**
- * What the seller says about themselves: the refund policy, and links to their own pages, which open beside the checkout. Without
+ * The seller's own information: the refund policy, and links to their own pages, which open beside the checkout. Without
  * `contact` where the page has the address already.
  */
 export function SellerLinks({ seller, contact = true }: { seller: Seller; contact?: boolean }) {

@@ -5,7 +5,7 @@ import { sentence } from './words.ts'
 
 const words = wordsOf('code')
 
-/** What a refused or lost request means for a buyer who proves a mailbox. */
+/** The meaning of a refused or lost request for a buyer who proves a mailbox. */
 export const explainToBuyer = (trouble: unknown): Said =>
   trouble instanceof ApiError && trouble.code === 'rate_limited'
     ? { title: words.tooOften, text: say(words.tooOftenText, { when: inAWhile(trouble.retryAfterSeconds) }) }

@@ -12,7 +12,7 @@ export const percent = (percent: number): string =>
 export const moment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
 
-/** To the second, for what is compared with a log. */
+/** To the second, for comparison with a log. */
 export const exactMoment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
 

@@ -3,7 +3,7 @@ import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { wordsOf } from './language.ts'
 import { readTab, writeTab } from './tab-storage.ts'
 
-/** What the buyer had typed before they chose this language, by the ids of the fields. */
+/** The texts that the buyer typed before choosing this language, by the ids of the fields. */
 const PLACE = 'till:typed'
 const typed = readTab<Record<string, string>>(PLACE) ?? {}
 writeTab(PLACE, undefined)

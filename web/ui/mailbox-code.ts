@@ -22,7 +22,7 @@ export interface AwaitedCode {
   wrong: number
 }
 
-/** What the page says above the form. */
+/** The page's message above the form. */
 export interface Message extends Said {
   /** Good news, and no refusal. */
   calm?: boolean
@@ -39,13 +39,13 @@ export interface MailboxCodeState {
   /** The action that is running. */
   busy?: string | undefined
   message?: Message | undefined
-  /** What is wrong with the entered code. */
+  /** The fault of the entered code. */
   fault?: string | undefined
   /** The number of refused tries. */
   tries: number
 }
 
-/** What differs between the pages that ask for a code. */
+/** The differences between the pages that ask for a code. */
 export interface CodePage {
   /** Mails a code. `again`: in place of the one that this browser waits for. */
   sendCode: (email: string, again: boolean) => Promise<{ resendAfter: number }>

@@ -1,4 +1,4 @@
-/** What another page says in the address. It is shown once. */
+/** Another page's messages in the address. They are shown once. */
 const SHOWN_ONCE = { error: undefined, out: undefined }
 
 /** The address holds the step, so that a reload and the "back" button do what a person expects. */

@@ -1,4 +1,4 @@
-/** What only this tab keeps: on a phone the browser may reload a page while the person reads a mail in another app. */
+/** Reads a value that only this tab keeps: on a phone the browser may reload a page while the person reads a mail in another app. */
 export function readTab<T>(name: string): T | undefined {
   try {
     return (JSON.parse(sessionStorage.getItem(name) ?? 'null') as T | null) ?? undefined

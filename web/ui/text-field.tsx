@@ -30,7 +30,7 @@ export function TextField({ id, label, value, onValue, hint, fault, tries, focus
     // Of several faults, the first in the form takes the focus.
     if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
   }, [fault, tries])
-  // As soon as the field is there: what is typed into another one a moment later stays where it belongs.
+  // As soon as the field is there: text typed into another one a moment later stays where it belongs.
   useLayoutEffect(() => {
     if (focus) place.current?.focus()
   }, [focus])

@@ -5,7 +5,7 @@ import { wordsOf } from '../ui/language.ts'
 
 export const WORDS = wordsOf('withdraw')
 
-/** What went wrong, and the way on. */
+/** The failure, and the way on. */
 export function explainWithdrawal(trouble: unknown): Said {
   if (trouble instanceof ApiError && trouble.code === 'idempotency_key_reused')
     return { title: WORDS.sentBefore, text: WORDS.sentBeforeText }

@@ -19,7 +19,7 @@ export const GivenConsent = Type.Object({
 })
 export type GivenConsent = Type.Static<typeof GivenConsent>
 
-/** What an order keeps of it. */
+/** The form in which an order keeps it. */
 export const KeptConsent = Type.Object({
   ...AskedConsent.properties,
   sha256: Type.String({ description: 'Of the text in UTF-8.' }),
@@ -27,7 +27,7 @@ export const KeptConsent = Type.Object({
 })
 export type KeptConsent = Type.Static<typeof KeptConsent>
 
-/** What a buyer is asked in a language. */
+/** The statements for a buyer, in a language. */
 export const askedIn = (locale: Locale): AskedConsent[] =>
   ASKED.map(({ id, texts }) => ({ textId: id, locale, text: texts[locale] }))
 

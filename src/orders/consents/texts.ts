@@ -55,7 +55,7 @@ const LOSS: Statement = {
   },
 }
 
-/** What a buyer has to agree to now. */
+/** A buyer has to agree to these now. */
 export const ASKED: readonly Statement[] = [AT_ONCE, LOSS]
 /** With those of earlier orders. */
 const STATEMENTS: readonly Statement[] = ASKED

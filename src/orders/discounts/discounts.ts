@@ -7,7 +7,7 @@ import { newId } from '../../kit/ids.ts'
 import { ofProducts } from '../../sellers/keys/narrow.ts'
 import { DISCOUNT_NOT_VALID, amountOffIn, appliesIn, isOpenDiscount, normalCode } from './uses.ts'
 
-/** What a code takes off a price in one currency. */
+/** A code takes this off a price in one currency. */
 export interface AmountOff {
   currency: string
   amountMinor: number

@@ -94,7 +94,7 @@ export interface MailOrder {
   rail: Rail | null
   /** The language of the mails to the buyer. Null: English. */
   locale: string | null
-  /** What the buyer agreed to before the order. */
+  /** The buyer agreed to these before the order. */
   consents: StoredConsent[] | null
   brand: Brand
   invoices: OrderInvoice[] | null

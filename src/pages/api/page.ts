@@ -97,7 +97,7 @@ ${answers
 ${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refused)}</details>` : ''}</article>`
 }
 
-/** What a request must bring. */
+/** Names the credentials that a request must bring. */
 function needed(security: object[] = []): string {
   const ways = (security as Record<string, string[]>[]).map(({ session, apiKey = [] }) =>
     session ? 'a session' : ['a key', ...apiKey.map((scope) => `with <code>${text(scope)}</code>`)].join(' '),

@@ -10,7 +10,7 @@ export function homeOf(processors: ReadonlyMap<string, Processor>, account: stri
   return processors.get(account) ?? (family?.takeBack ? family : undefined)
 }
 
-/** What the processor passes on of a payment at our own account to the order's seller: all but the fee. */
+/** The processor passes this part of a payment at our own account on to the order's seller: all but the fee. */
 export function partPassedOn(
   { name }: Processor,
   order: { connectedAccount: string | null; amountMinor: number; feeMinor: number },

@@ -57,7 +57,7 @@ const ODD_ROWS = sql`
     or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
 
 /**
- * The processor's transfers to sellers' accounts against the entries for them, and what is noted of each order against both. An order
+ * The processor's transfers to sellers' accounts against the entries for them, and the noted sum of each order against both. An order
  * whose money has not reached the seller's account a day later, or is there and does not belong there, is in the operators' list.
  */
 const ODD_PASSES = sql`

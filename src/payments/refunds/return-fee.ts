@@ -42,7 +42,7 @@ export async function registerFeeReturns(
 }
 
 /**
- * What has to be back of an order's fee, by the entries of the ledger. `fee_again` took back a part of a refund that failed: the
+ * The parts of an order's fee to give back, by the ledger's entries. `fee_again` took back a part of a refund that failed: the
  * processor cannot take a fee a second time, so that part counts for a later refund. Money that paid for nothing is in no sale, so no part of
  * its fee is ours once all of it has gone, by whoever's hand: a refund in the processor's dashboard leaves the fee with us.
  */

@@ -6,8 +6,8 @@ import { chargedBackMinor } from '../../orders/returned-money.ts'
 import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
 import type { Syncing } from '../sync/sync.ts'
 
-// Where the processor passes money on to a seller's account, the seller's part of a refund or a lost dispute comes back from there. What
-// is taken is never stored: it is the difference of what is there and what belongs there, which is read just before. So a repeat, a
+// Where the processor passes money on to a seller's account, the seller's part of a refund or a lost dispute comes back from there. The
+// amount to take is never stored: it is the money there less the money that belongs there, read just before. So a repeat, a
 // crash and a lost answer take nothing twice. The processor has no key for such requests, and the lease lets one run at a time.
 
 /** As long as a refund is tried. */
@@ -26,11 +26,11 @@ interface Taking {
   returnedMinor: number
   hasSale: boolean
   waits: boolean
-  /** By the transfer's id: what is known to be back. */
+  /** The amounts known to be back, by the transfer's id. */
   reversedMinor: Record<string, number>
 }
 
-/** Registers the job that takes back what is at a seller's account and does not belong there any more, and the looks at what differs. */
+/** Registers the job that takes back money at a seller's account that does not belong there any more. */
 export async function registerTakeBacks(jobs: Jobs, syncing: Syncing): Promise<void> {
   await jobs.on<{ orderId: string }>('take_back', TRIES, ({ orderId }) => takeBack(syncing, orderId))
 }

@@ -25,7 +25,7 @@ test('every order and repetition of reports about transfers ends in the same boo
         const causes = book.transfers.map(({ kind, cause }) => `${kind} ${cause}`)
         assert.equal(new Set(causes).size, causes.length)
         const { pass } = book.record
-        // what is noted is what is booked, at each moment
+        // the note equals the books, at each moment
         assert.equal(balanceOf(book.transfers, directAccount('sel_1')), pass?.passedMinor ?? 0)
         assert.ok((pass?.passedMinor ?? 0) >= 0)
       }
@@ -36,7 +36,7 @@ test('every order and repetition of reports about transfers ends in the same boo
       assert.equal(book.record.pass!.passedMinor, there)
       const returnedMinor = last.refunds.reduce((sum, one) => sum + one.amountMinor, 0)
       assert.equal(book.record.pass!.dueMinor, keptOf({ saleMinor: PRICE, feeMinor: FEE, returnedMinor }))
-      // whatever is not at the seller's account is owed, and what is there too much is the seller's debt
+      // we owe the seller the part that is not at the seller's account, and a surplus there is the seller's debt
       assert.equal(balanceOf(book.transfers, sellerAccount('sel_1')), book.record.pass!.dueMinor - there)
     }),
     { numRuns: 2000 },

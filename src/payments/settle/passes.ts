@@ -58,7 +58,7 @@ function notePass({ record, effects }: Draft): void {
   effects.pass = record.pass
 }
 
-/** What of the order's sale belongs to the seller: nothing while its money is held, and less with each refund and lost dispute. */
+/** The seller's part of the order's sale: nothing while its money is held, and less with each refund and lost dispute. */
 function dueOf(record: PaymentRecord): number {
   const sale = saleOf(record)
   if (!sale) return 0

@@ -39,7 +39,7 @@ export interface PaymentRecord {
   /** The seller's account to which the processor passes the price on, without the fee. Undefined: it does not. */
   payee?: string | undefined
   transfers?: { id: string; state: TransferFact['state']; amountMinor: number; reversedMinor: number }[]
-  /** What belongs at the payee's account, and what is there, as the database has it. */
+  /** The money that belongs at the payee's account, and the money there, as the database has it. */
   pass?: Pass | null
 }
 /** `dueMinor` of a sale belongs at the seller's account by the books, and `passedMinor` is there. */
@@ -63,10 +63,10 @@ export interface Effects {
   disputes: DisputeFact[]
   /** Transfers of the processor that are new or have changed. */
   transfersAt: TransferFact[]
-  /** What belongs at the seller's account and what is there, when one of the two has changed. */
+  /** The money that belongs at the seller's account and the money there, when one of the two has changed. */
   pass?: Pass
   timeline: string[]
-  /** What the seller's program hears of beside the moves: money that moved while the order stayed in its state. */
+  /** The seller's program hears of these beside the moves: money that moved while the order stayed in its state. */
   events: { type: EventType; refundId?: string }[]
   transfers: Transfer[]
   /** Money for which the seller owes the buyer a document. */

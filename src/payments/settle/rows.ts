@@ -92,7 +92,7 @@ export async function writeRefunds(
   }
 }
 
-/** Writes what the processor passes on. What has passed stays so, and what is back only grows. */
+/** Writes the processor's transfers. A transfer that has passed stays so, and the amount that is back only grows. */
 export async function writeTransfers(
   tx: Tx,
   transfers: readonly (TransferFact & { processor: string; orderId: string })[],
@@ -110,8 +110,8 @@ export async function writeTransfers(
 }
 
 /**
- * A change of what is due or passed on is looked at again soon, in case the rest is not told. Of several facts about an order the last
- * one knows what the others have changed. What has passed is summed here, after writeTransfers().
+ * We look again soon at a change of the due or passed amount, in case the rest is not told. Of several facts about an order the last
+ * one knows the changes of the others. This function sums the passed amount, after writeTransfers().
  */
 export async function writePasses(tx: Tx, passes: readonly { orderId: string; dueMinor: number }[]): Promise<void> {
   for (const { orderId, dueMinor } of passes)

@@ -35,7 +35,7 @@ export interface AccountView {
   readAt: Date | null
 }
 
-/** The seller's account. Unless the last report is fresh, it asks the processor, and shows what is stored when there is no answer. */
+/** The seller's account. Unless the last report is fresh, it asks the processor, and shows the stored report when there is no answer. */
 export async function accountView(parts: AccountParts, sellerId: string): Promise<AccountView> {
   const { db, log, payer } = parts
   const { rows } = await sql<{ name: string }>`

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-// What a seller in India tells the processor, in the forms that Razorpay takes
+// A seller in India tells the processor these, in the forms that Razorpay takes
 // (https://razorpay.com/docs/api/payments/route/create-linked-account).
 
 const line = (

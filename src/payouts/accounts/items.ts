@@ -50,7 +50,7 @@ export async function itemOrders(
   return rows
 }
 
-/** Stripe's names of what is in a payout (https://docs.stripe.com/reports/balance-transaction-types). */
+/** Stripe's names for the items of a payout (https://docs.stripe.com/reports/balance-transaction-types). */
 const WORDS: Record<string, string> = {
   application_fee_refund: 'Fees that came back with refunds',
   charge: 'Payments from elsewhere',

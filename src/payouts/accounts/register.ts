@@ -10,7 +10,7 @@ import { payerOf } from './payers.ts'
 import { type AccountRouteParts, accountRoutes } from './routes.ts'
 
 interface Parts extends Omit<AccountRouteParts, 'isNeeded' | 'payer'> {
-  /** For what is written at the start, however long it takes. */
+  /** For writes at the start, however long they take. */
   startDb: Db
   jobs: Jobs
   mailer: Mailer

@@ -1,4 +1,4 @@
-/** What all SEPA banks take (EPC217-08): Latin letters, digits, and these marks. */
+/** All SEPA banks take these (EPC217-08): Latin letters, digits, and these marks. */
 const NOT_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]+/g
 
 /**

@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../kit/currencies.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { decimalsOf } from '../../kit/money.ts'
 
-/** What a bank says of one payment. */
+/** A bank's report of one payment. */
 export interface StatementLine {
   /** The reference that the payment had in the file for the bank. */
   reference: string

@@ -135,7 +135,7 @@ export type LinkedAccount = Type.Static<typeof LinkedAccount>
 
 const Stakeholder = Type.Object({ id: idOf('sth') })
 
-/** What a linked account is activated for (https://razorpay.com/docs/api/payments/route/product-configuration-entity). */
+/** Razorpay activates a linked account for a product (https://razorpay.com/docs/api/payments/route/product-configuration-entity). */
 const RouteProduct = Type.Object({
   id: Type.String({ pattern: '^acc_prd_[A-Za-z0-9]{1,40}$' }),
   account_id: Text,

@@ -8,7 +8,7 @@ import { isRefused, unlessRefused } from './errors.ts'
 import { settlementItems, settlementsSince } from './settlements.ts'
 import { wordsFor } from './requirements.ts'
 
-/** What sellers of files sell, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
+/** The kinds of files for sale, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
 export const SELLS: Readonly<Record<string, { category: string; subcategory: string }>> = {
   texts: { category: 'media_and_entertainment', subcategory: 'content_and_publishing' },
   courses: { category: 'education', subcategory: 'elearning' },
@@ -17,9 +17,9 @@ export const SELLS: Readonly<Record<string, { category: string; subcategory: str
 }
 /** Razorpay answers a second account with the mailbox of a first one by naming that one, with or without its prefix. */
 const SAME_MAILBOX = /already exists for account\s*-\s*(?:acc_)?([A-Za-z0-9]{1,40})/i
-/** What stands before Razorpay's status. */
+/** The text before Razorpay's status. */
 const REQUEST = /^.*?: answered with /s
-/** What Razorpay answers before its own words. */
+/** The text before Razorpay's own words. */
 const ANSWERED = /^.*?: answered with \d{3} /s
 
 /**
@@ -126,7 +126,7 @@ async function tellPerson(ask: Visit, account: string, { contactName, email, pan
   else await ask.post(shapes.stakeholder, path, person)
 }
 
-/** Razorpay says what is wrong in a sentence of its own. Only the seller sees it: it could repeat what the seller typed. */
+/** Razorpay names the fault in a sentence of its own. Only the seller sees it: it could repeat what the seller typed. */
 function detailsRefused(error: ApiRefusal): DetailsRefused {
   const reason = SAME_MAILBOX.test(error.message)
     ? 'Razorpay has an account with this e-mail address already. Use another one'

@@ -3,7 +3,7 @@ import { shapes } from './entities.ts'
 import { METHOD_NAMES } from './rails.ts'
 
 /**
- * Reads what is switched on for the account (https://razorpay.com/docs/api/payments/payment-methods). Each payment method is a
+ * Reads the methods that are on for the account (https://razorpay.com/docs/api/payments/payment-methods). Each payment method is a
  * boolean, or a list of banks or wallets by name, which is empty when it is off.
  */
 export async function fetchMethods(ask: Visit, keyId: string): Promise<readonly string[] | undefined> {

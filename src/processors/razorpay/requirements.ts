@@ -25,7 +25,7 @@ const STANDINGS: Readonly<Record<string, string>> = {
   rejected: 'Razorpay has refused this account. Please ask the operator of this service',
 }
 
-/** What is due, in words, each once. Without anything due, the activation says why the account is not active. */
+/** The details that are due, in words, each once. Without any, the activation says why the account is not active. */
 export function wordsFor(due: readonly string[], activation: string): string[] {
   if (activation === 'suspended' || activation === 'rejected') return [STANDINGS[activation]!]
   const words = new Set(due.map((name) => WORDS.find(([form]) => form.test(name))?.[1] ?? 'More about your business'))

@@ -19,7 +19,7 @@ export async function* settlementsSince(visit: () => Visit, since: Date): AsyncG
     if (shapes.settlement.Check(settlement)) found.set(settlement.id, { account: recipient, currency, settlement })
   for (const { account, currency, settlement } of found.values()) {
     const { id, amount, status, utr, created_at: at } = settlement
-    // what is taken back can be as much as what is new
+    // Razorpay can take back as much as it newly settles
     if (amount <= 0) continue
     const state = status === 'processed' ? 'paid' : status === 'failed' ? 'failed' : 'sent'
     const times = { createdAt: timeOf(at), arrivesAt: timeOf(at) }

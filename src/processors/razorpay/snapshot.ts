@@ -13,7 +13,7 @@ export interface Found {
   refunds: readonly Refund[]
   /** Disputes, also of other payments. */
   disputes: readonly Dispute[]
-  /** What goes on to linked accounts. */
+  /** Transfers to linked accounts. */
   transfers?: readonly TransferFact[]
 }
 

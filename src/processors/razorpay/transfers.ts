@@ -30,7 +30,7 @@ export async function transfersOf(ask: Visit, { id }: Order, payments: readonly 
 }
 
 /**
- * Reverses of these transfers what is at linked accounts above `leaveMinor`, the newest first. Razorpay has no idempotency key for
+ * Reverses these transfers, the newest first, until linked accounts keep `leaveMinor` of them. Razorpay has no idempotency key for
  * reversals (https://razorpay.com/docs/api/payments/route/direct-transfers-idempotent-request), so the caller has just read the transfers,
  * and makes one call at a time. It refuses when the linked account does not have the money any more. Returns, by the transfer's id, how much
  * of each is back by the answers: a list can be older than they are.
@@ -59,7 +59,7 @@ export async function reverse(
   return reversedMinor
 }
 
-/** What is below a rupee may wait: a later refund takes it with its own part. */
+/** Less than a rupee may wait: a later refund takes it with its own part. */
 const unlessTooSmall =
   (amount: number) =>
   (error: unknown): undefined => {

@@ -85,7 +85,7 @@ const TRIED_AMOUNT = 10_000
 
 const LEFT_OUT: RefusalDetails = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
 
-/** Starts a payment with only this payment method, as a checkout does, and cancels it. No list says for certain what is activated. */
+/** Starts a payment with only this payment method, as a checkout does, and cancels it. No list names the activated methods for certain. */
 async function tryMethod(
   stripe: Stripe,
   until: Deadline,

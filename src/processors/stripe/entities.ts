@@ -33,7 +33,7 @@ const PaymentIntent = Type.Object({
   latest_charge: nullable(ChargeId),
   /** Our fee, at a seller's own account. */
   application_fee_amount: Type.Optional(nullable(Amount)),
-  /** What the buyer has to do next, if anything. */
+  /** The buyer's next step, if there is one. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
   /** The payment methods that Stripe offers for this payment. */
   payment_method_types: Type.Optional(Type.Array(Type.String())),

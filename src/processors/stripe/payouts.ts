@@ -29,7 +29,7 @@ export async function* payoutsSince(stripe: Stripe, live: boolean, since: Date):
   }
 }
 
-/** What a payout is made of (https://docs.stripe.com/payouts/reconciliation). Its own movement out of the balance is left out. */
+/** The items of a payout (https://docs.stripe.com/payouts/reconciliation). Its own movement out of the balance is left out. */
 export async function* payoutItems(stripe: Stripe, payout: string): AsyncGenerator<PayoutItem> {
   const all = listed(connectShapes.balanceTransactions, newDeadline, (page, sent) =>
     stripe.balanceTransactions.list({ ...page, payout }, sent),

@@ -30,7 +30,7 @@ const REASONS: Record<string, string> = {
   'action_required.requested_capabilities': 'Card payments have to be requested at Stripe',
 }
 
-/** What is due, in words, each once. Without anything due, `reason` says why the account is not enabled. */
+/** The details that are due, in words, each once. Without any, `reason` says why the account is not enabled. */
 export function wordsFor(due: readonly string[], reason?: string): string[] {
   const words = new Set(due.map((name) => WORDS.find(([form]) => form.test(name))?.[1] ?? 'More about your business'))
   if (words.size > 0 || reason === undefined) return [...words]

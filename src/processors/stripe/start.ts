@@ -188,7 +188,7 @@ function paramsOf(account: Account, payment: StartPayment) {
     amount: toStripe(amountMinor, currency),
     ...(fee !== undefined && { application_fee_amount: fee }),
     currency: currency.toLowerCase(),
-    // Stripe leaves out what is not activated, because this list only allows payment methods and does not require them
+    // Stripe leaves out methods that are not activated, because this list only allows them and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
     ...(excluded && { excluded_payment_method_types: excluded }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },

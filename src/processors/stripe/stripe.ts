@@ -21,7 +21,7 @@ import { type Account, startPayment, waysOf } from './start.ts'
 import { verifyEvent } from './webhook.ts'
 
 export interface StripeOptions extends StripeSettings {
-  /** What our statement descriptors begin with: the account's own shortened descriptor. */
+  /** The beginning of our statement descriptors: the account's own shortened descriptor. */
   statementPrefix: string
   /** Returns the payment methods that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined

@@ -10,7 +10,7 @@ import { type Security, isAllowed, securityOf, takesKeys } from './scopes.ts'
 import { type KeyMode, bearerOf, modeOfSecret } from './secret.ts'
 import { keyUses } from './uses.ts'
 
-/** Who makes a request to a seller's route: a signed-in browser, or a program with a key. */
+/** The sender of a request to a seller's route: a signed-in browser, or a program with a key. */
 export interface Caller {
   seller: SellerRow
   /** Undefined: a program with a key. */

@@ -13,21 +13,21 @@ const SUBJECTS = [
 ] as const
 const DEEDS = ['read', 'write'] as const
 
-/** What a key may do. `write` does not include `read`. */
+/** The scopes of a key. `write` does not include `read`. */
 export type Scope = `${(typeof SUBJECTS)[number]}:${(typeof DEEDS)[number]}`
 export const SCOPES: readonly Scope[] = SUBJECTS.flatMap((subject) =>
   DEEDS.map((deed) => `${subject}:${deed}` as const),
 )
 
-/** Keys may have these, and no route takes them: who makes a key is not offered them. */
+/** Keys may have these, and no route takes them. The form for keys does not offer them. */
 export const OPENS_NOTHING: readonly Scope[] = ['files:read', 'balance:write', 'exports:write']
 
-/** What a request must bring (OpenAPI): one of these, each with all its parts. */
+/** The credentials of a request (OpenAPI): one of these, each with all its parts. */
 export type Security = readonly { readonly [scheme: string]: readonly string[] }[]
 
 /**
- * For the schema of a seller's route: a session, or a key with one of these scopes. The guard reads the same declaration, so what is
- * documented is what is checked.
+ * For the schema of a seller's route: a session, or a key with one of these scopes. The guard reads the same declaration, so it
+ * checks exactly the documented rule.
  */
 export const needs = (...anyOf: readonly [Scope, ...Scope[]]): Security => [
   { session: [] },
@@ -40,7 +40,7 @@ export const NEEDS_SESSION: Security = [{ session: [] }]
 /** For a route of programs alone, which looks itself at what the key may do. */
 export const NEEDS_KEY: Security = [{ apiKey: [] }]
 
-/** What the route of a request declares. */
+/** The declaration of a request's route. */
 export const securityOf = ({ routeOptions }: FastifyRequest): Security =>
   (routeOptions.schema as { security?: Security } | undefined)?.security ?? []
 

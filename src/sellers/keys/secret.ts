@@ -34,7 +34,7 @@ export function modeOfSecret(text: string): KeyMode | undefined {
   return mode as KeyMode
 }
 
-/** What a request brings as its bearer token (RFC 6750), whatever it is. Undefined: it brings none. */
+/** The bearer token of a request (RFC 6750), whatever it is. Undefined: the request brings none. */
 export function bearerOf({ headers }: FastifyRequest): string | undefined {
   const { authorization } = headers
   return authorization !== undefined && /^bearer(?: |$)/i.test(authorization)

@@ -67,7 +67,7 @@ export interface KeyActivity {
   status: number | null
 }
 
-/** What a seller's keys have changed, the newest first. */
+/** The changes by a seller's keys, the newest first. */
 export async function listActivity(
   db: Db,
   sellerId: string,

@@ -13,7 +13,7 @@ import { signInAgain } from '../session.ts'
 import type { ViewProps } from '../views.ts'
 import { type Confirmation, type Decided, confirm, decline, getConfirmation } from './confirm-api.ts'
 
-/** What a program has proposed. The seller sees all of it before deciding. */
+/** A program's proposal. The seller sees all of it before deciding. */
 export default function ConfirmView({ id }: ViewProps): VNode {
   const proposal = useLoad(id, () => getConfirmation(id))
   if (isRefusal(proposal.trouble, 'confirmation_not_found') || isRefusal(proposal.trouble, 'validation_failed')) {

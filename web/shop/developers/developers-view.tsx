@@ -8,7 +8,7 @@ import { ActivitySection } from './keys/activity-section.tsx'
 import { SitesSection } from './sites/sites-section.tsx'
 import { KeysSection } from './keys/keys-section.tsx'
 
-/** What a seller's own programs need. Each section stands in a file of its own. */
+/** The tools for a seller's own programs. Each section stands in a file of its own. */
 export default function DevelopersView(): VNode {
   return (
     <>

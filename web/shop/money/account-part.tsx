@@ -22,7 +22,7 @@ const TOLD: typeof STATES = {
   active: ['Active', 'good', 'Razorpay passes the price of each sale on to you, without the fee.'],
 } // oxfmt-ignore
 
-/** The seller’s own account at the processor: how it stands, what is missing, and the way there. */
+/** The seller’s own account at the processor: its state, the missing details, and the way there. */
 export function AccountPart({ isTold }: { isTold: boolean }) {
   const account = useLoad('account', getAccount)
   return (

@@ -29,7 +29,7 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
 /** A day of UTC, such as 2026-11-30, as the reader writes it. It is noon there, so that no time zone moves it to another day. */
 export const calendarDay = (on: string): string => day(`${on}T12:00:00Z`)
 
-/** What the next payout is, or why there is none: a title, and what helps. */
+/** The next payout, or the reason for none: a title, and a text that helps. */
 export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts): { title: string; text: string } {
   const { currency, expected, minimum, blocked, payableFrom } = next
   const when = calendarDay(runOn)

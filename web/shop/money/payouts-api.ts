@@ -11,7 +11,7 @@ export interface BalanceDays {
   days: { on: string; balance: number }[]
 }
 
-/** What a seller types; which members there are depends on the kind. */
+/** Payout details as a seller types them; the kind decides which members there are. */
 export interface DetailsInput {
   kind: PayoutDetails['kind']
   name: string
@@ -31,7 +31,7 @@ export interface PayoutAccount {
   blocksSales: boolean
 }
 
-/** What the processor has to know of the seller, where it has no pages of its own for it. */
+/** The processor has to know this of the seller, where it has no pages of its own for it. */
 export type AccountInput = Business
 
 const path = encodeURIComponent

@@ -40,7 +40,7 @@ export const NO_ACCOUNT: TypedAccount = {
   beneficiaryName: '',
 }
 
-/** What each field must look like, once it is brought into its form, and what to say if it does not. */
+/** The pattern of each field, once it is brought into its form, and the text when it does not match. */
 const FORMS: Partial<Record<Field, [form: RegExp, fault: string]>> = {
   legalName: [/^.{4,200}$/, 'Enter the whole name: at least four letters.'],
   contactName: [/^[\p{L} .']{4,255}$/u, 'Enter the whole name, in letters and spaces.'],
@@ -63,7 +63,7 @@ const CODES: ReadonlySet<Field> = new Set(['phone', 'postalCode', 'pan', 'busine
 const formed = (field: Field, value: string): string =>
   CODES.has(field) ? value.replace(/[\s-]/g, '').toUpperCase() : value.trim()
 
-/** What is wrong, by field. */
+/** The faults, by field. */
 export function accountFaults(values: TypedAccount): Partial<TypedAccount> {
   const wrong = (Object.entries(FORMS) as [Field, [RegExp, string]][]).filter(
     ([name, [form]]) => !form.test(values[name]),
@@ -71,7 +71,7 @@ export function accountFaults(values: TypedAccount): Partial<TypedAccount> {
   return Object.fromEntries(wrong.map(([name, [, fault]]) => [name, fault]))
 }
 
-/** What is left empty is not sent. A person has no tax number of a business. */
+/** Leaves out empty tax numbers of a business. A person has none. */
 export function accountInput({ businessPan, gst, ...values }: TypedAccount): AccountInput {
   const isBusiness = values.businessType !== 'individual'
   return {

@@ -6,7 +6,7 @@ import type { Invoice } from '../../../src/invoices/schema.ts'
 import type { OrderDetail } from './orders-api.ts'
 
 const KINDS = { invoice: 'Invoice', credit_note: 'Credit note', correction: 'Corrected invoice' }
-/** What the register of the EU said about the buyer's tax id. */
+/** The states of the buyer's tax id in the EU's register. */
 const STATES = {
   valid: 'valid by VIES',
   invalid: 'not valid by VIES',

@@ -2,7 +2,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { adviceOf, whenItMoves } from './order-words.ts'
 import type { OrderDetail } from './orders-api.ts'
 
-/** What the seller should know about the order, and do where something helps. */
+/** News of the order for the seller, with the next step where something helps. */
 export function OrderNotices({ order }: { order: OrderDetail }) {
   const advice = adviceOf(order)
   return (

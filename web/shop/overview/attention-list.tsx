@@ -16,7 +16,7 @@ const WORDS: Record<Attention['what'], string> = {
   price_not_offered: 'Buyers do not see one of its prices: no payment method here takes that currency.',
 }
 
-/** What needs a person, the most important first. Entries that lose money by waiting are marked. */
+/** Matters for a person, the most important first. Entries that lose money by waiting are marked. */
 export const AttentionList = ({ items }: { items: Attention[] }) => (
   <section class="stack" aria-labelledby="attention">
     <h2 id="attention">Needs attention</h2>

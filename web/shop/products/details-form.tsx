@@ -84,7 +84,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
   )
 }
 
-/** What buyers will read, as far as the page knows it. */
+/** The line that buyers will read, as far as the page knows it. */
 function reads(typed: string): string {
   const suffix = typed.trim().toUpperCase()
   return PREFIX && suffix ? `Buyers read “${statementLine(PREFIX, suffix)}”.` : 'So that buyers know what the line is.'

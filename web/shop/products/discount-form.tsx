@@ -68,7 +68,7 @@ interface DiscountFieldsProps {
 
 function DiscountFields({ typed, currencies, faults, tries, onType }: DiscountFieldsProps) {
   const [currency, ...further] = currencies
-  /** What the fields have in common. */
+  /** The fields have these in common. */
   const field = (name: Exclude<keyof TypedDiscount, 'kind' | 'offIn'>) => ({
     id: `discount-${name}`,
     value: typed[name],

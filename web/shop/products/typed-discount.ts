@@ -7,7 +7,7 @@ export interface TypedDiscount {
   code: string
   kind: 'percent' | 'amount'
   off: string
-  /** What comes off in further currencies, by their codes. Empty: the code does not apply there. */
+  /** The amounts off in further currencies, by their codes. Empty: the code does not apply there. */
   offIn: Record<string, string>
   limit: string
   /** The last day, or empty. */

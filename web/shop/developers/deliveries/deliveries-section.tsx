@@ -19,7 +19,7 @@ interface DeliveriesProps {
   onEndpoint: (endpoint: Endpoint) => void
 }
 
-/** What was sent to an endpoint, as it happens. */
+/** The deliveries to an endpoint, as they happen. */
 export function DeliveriesSection({ endpoint, onEndpoint }: DeliveriesProps) {
   const [status, setStatus] = useState('')
   const [isLive, setLive] = useState(true)

@@ -10,11 +10,11 @@ export function stateOf({ status, lastTry }: Delivery): [words: string, tone: To
   return lastTry?.error ? ['Failing', 'bad'] : ['Waiting', 'quiet']
 }
 
-/** What came back: "500 in 32 ms". */
+/** The answer to a try: "500 in 32 ms". */
 export const outcome = ({ status, error, tookMs }: Try): string =>
   `${status ?? ERRORS[error ?? 'refused'].short} in ${tookMs} ms`
 
-/** What happens next, if anything does. */
+/** The next step, if there is one. */
 export function nextWords({ status, tries, nextTryAt }: Delivery, isPaused: boolean): string | undefined {
   if (status === 'failed') return `${tries} tries have failed. Only a replay sends it again.`
   if (status !== 'waiting') return undefined
@@ -64,7 +64,7 @@ const ERRORS: Record<Failure, { short: string; happened: string; helps: string }
   },
 }
 
-/** What happened at a try, in a sentence. */
+/** The outcome of a try, in a sentence. */
 export function happened({ status, error }: Try): string {
   if (!error) return `The receiver took it: it answered ${status}.`
   return error === 'status' && status ? `${answered(status)}` : ERRORS[error].happened
@@ -75,7 +75,7 @@ function answered(status: number): string {
   return `The receiver answered ${status}. Only 2xx means that it has taken the delivery.`
 }
 
-/** What to do about a failed try. */
+/** The advice for a failed try. */
 export function whatHelps({ status, error }: Try): string | undefined {
   if (!error) return undefined
   if (error !== 'status' || !status) return ERRORS[error].helps

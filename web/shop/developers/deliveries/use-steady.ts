@@ -6,7 +6,7 @@ interface Mark {
 }
 
 /**
- * Keeps what is being read at its place on the screen while rows come in above it. Call the returned function just before the change
+ * Keeps the row being read at its place on the screen while rows come in above it. Call the returned function just before the change
  * that makes the page draw them.
  */
 export function useSteady(list: { current: HTMLElement | null }): () => void {

@@ -13,7 +13,7 @@ interface TailProps {
   isLive: boolean
 }
 
-/** An endpoint's deliveries. While it is live, new ones come in and known ones change, and what is being read stays at its place. */
+/** An endpoint's deliveries. While it is live, new ones come in and known ones change, and the row being read stays at its place. */
 export function useTail({ endpoint, onEndpoint, status, isLive }: TailProps) {
   const key = `${endpoint.id}/${status}`
   const list = useList(key, (cursor) => getDeliveries(endpoint.id, { status, cursor }))

@@ -7,7 +7,7 @@ type Tone = 'good' | 'bad' | 'quiet'
 export interface State {
   words: string
   tone: Tone
-  /** What it means and what to do. */
+  /** The meaning and the advice. */
   about: string
 }
 
@@ -56,7 +56,7 @@ function waitingWords(count: number): string {
 /** The name of an endpoint: what its seller calls it, or its host. */
 export const nameOf = ({ description, url }: Endpoint): string => description || new URL(url).host
 
-/** Who gave the endpoint its address, where it was a program. */
+/** The key whose program gave the endpoint its address, if one did. */
 export const keyWords = ({ madeByKey }: Endpoint): string | undefined =>
   madeByKey &&
   `Made by the key ${madeByKey.name ? `“${madeByKey.name}”` : 'that is gone from the list'}${

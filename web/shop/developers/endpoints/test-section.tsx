@@ -5,7 +5,7 @@ import { Refused } from '../../parts.tsx'
 import { Section } from '../section.tsx'
 import { sendTest, type Weather } from './endpoints-api.ts'
 
-/** The kinds of weather: what each does, and what is said when it is on its way. */
+/** The kinds of weather: the name, the effect, and the message when it is on its way. */
 const WEATHERS: Record<Weather, [words: string, about: string, said: string]> = {
   fair: ['Fair', 'Once, at once.', 'Sent. It appears in the list above.'],
   late: ['Late', 'After 30 seconds.', 'It is sent in 30 seconds.'],

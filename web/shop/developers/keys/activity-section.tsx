@@ -4,7 +4,7 @@ import { More, Shown } from '../../parts.tsx'
 import { Section } from '../section.tsx'
 import { getActivity, type Activity } from './keys-api.ts'
 
-/** What the seller's programs have changed, each by its key. */
+/** The changes by the seller's programs, each by its key. */
 export function ActivitySection() {
   const list = useList('activity', (cursor) => getActivity({ cursor }))
   return (

@@ -8,7 +8,7 @@ interface ScopeChoiceProps {
   onScopes: (scopes: Scope[]) => void
 }
 
-/** What the key may do: a usual choice, or each thing by itself. */
+/** The scopes of the key: a usual choice, or each by itself. */
 export function ScopeChoice({ scopes, fault, onScopes }: ScopeChoiceProps) {
   const toggle = (scope: Scope) =>
     onScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope])

@@ -2,7 +2,7 @@ import type { NewApiKey, Scope } from './keys-api.ts'
 
 type Subject = Scope extends `${infer Name}:${string}` ? Name : never
 
-/** What a key may do, in the order of the form, in a seller's words. */
+/** The subjects of scopes, in the order of the form, in a seller's words. */
 export const SUBJECTS: Record<Subject, string> = {
   products: 'Products',
   files: 'Files of products',
@@ -40,7 +40,7 @@ export const PRESETS: { name: string; about: string; scopes: Scope[] }[] = [
   },
 ]
 
-/** What a stolen key could cost. */
+/** The harm that a stolen key could do. */
 export const GRAVE: Partial<Record<Scope, string>> = {
   'refunds:write': 'This key can send money back to buyers.',
   'keys:write': 'This key can make other keys.',
