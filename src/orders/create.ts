@@ -6,10 +6,11 @@ import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
-import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
+import { isPublished, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { type AccountRule, pinnedAccount } from './connected-account.ts'
 import { asksConsent } from '../sellers/brand.ts'
+import { maySell } from '../sellers/standing.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
 import {
@@ -153,9 +154,10 @@ async function insertOrders(
       ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[],
       ${moreColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
-    join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
-    where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
-      and not exists (select from sellers s where s.id = p.seller_id and (${asksConsent} or s.charges_tax))
+    join products p on p.id = i.product_id and ${isPublished} and p.price_minor > 0
+    join sellers s on s.id = p.seller_id and ${maySell} and not s.charges_tax and not ${asksConsent}
+    where i.plain_key is null
+      or not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,

@@ -15,10 +15,12 @@ export const standingOf = (alias: string): RawBuilder<Standing> => {
     else 'active' end`
 }
 
+/** Whether the seller `s` may sell. */
+export const maySell = sql<boolean>`s.suspended_at is null and not s.awaits_account
+  and (s.approval_asked_at is null or s.trusted_at is not null)`
+
 /** Whether the seller of the product `p` may sell it. */
-export const sellerMaySell = sql<boolean>`exists (
-  select from sellers v where v.id = p.seller_id and v.suspended_at is null and not v.awaits_account
-    and (v.approval_asked_at is null or v.trusted_at is not null))`
+export const sellerMaySell = sql<boolean>`exists (select from sellers s where s.id = p.seller_id and ${maySell})`
 
 const WHY_NOT: Record<Exclude<Standing, 'active'>, () => Refusal> = {
   awaiting_approval: () =>
