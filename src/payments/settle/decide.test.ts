@@ -21,10 +21,15 @@ import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../pr
 // A payment goes through a random history at its processor. The processor may report each step at once, late, repeatedly, before an
 // earlier one, or never. In the end it reports the final state. The result of all decisions must not depend on the reports.
 
-test('every order and repetition of a processor’s reports ends in the same state and the same books', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      const { book, payment } = tell(history)
+interface Invariant {
+  atEachReport?(book: Book, reported: PaymentSnapshot): void
+  atTheEnd?(told: ReturnType<typeof tell>): void
+}
+
+/** Each is made anew for a history. */
+const INVARIANTS: Record<string, (history: History) => Invariant> = {
+  'every order and repetition of a processor’s reports ends in the same state and the same books': (history) => ({
+    atTheEnd({ book, payment }) {
       const atOnce = newBook(history.amountMinor)
       if (book.expired) expire(atOnce)
       hear(atOnce, payment)
@@ -51,92 +56,71 @@ test('every order and repetition of a processor’s reports ends in the same sta
         book.rows.refunds.filter(({ state }) => state === 'requested'),
         [],
       )
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-test('no part of a history, in no order, gives the files before the right amount was captured', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      let rightAmountTold = false
-      tell(history, ({ rows, transfers }, snapshot) => {
+    },
+  }),
+  'no part of a history, in no order, gives the files before the right amount was captured': () => {
+    let rightAmountTold = false
+    return {
+      atEachReport({ rows, transfers }, snapshot) {
         rightAmountTold ||= snapshot.captures.some(
           ({ amountMinor, currency }) => amountMinor === rows.amountMinor && currency === rows.currency,
         )
         if (isDelivered(rows.state)) assert.ok(rightAmountTold)
         if (!rightAmountTold) assert.equal(sumOf(transfers, 'sale'), 0)
-      })
-    }),
-    { numRuns: 700 },
-  )
-})
+      },
+    }
+  },
+  'with any reports an order is sold at most once, nothing is booked twice, and every move is in the table': () => ({
+    atEachReport({ rows, transfers, moves }) {
+      assert.ok(rows.captures.filter(({ purpose }) => purpose === 'sale').length <= 1)
+      assert.ok(transfers.filter(({ kind }) => kind === 'sale').length <= 1)
+      const causes = transfers.map(({ kind, cause }) => `${kind} ${cause}`)
+      assert.equal(new Set(causes).size, causes.length)
+      for (const { from, move, to } of moves) {
+        assert.ok((MOVES[move].from as readonly State[]).includes(from), `${move} from ${from}`)
+        assert.equal(to, MOVES[move].to)
+      }
+    },
+  }),
+  'at every moment the books show who has the money, and no more of the fee goes back than was taken': () => ({
+    atEachReport({ rows, transfers, heard }) {
+      const sale = rows.captures.find(({ purpose }) => purpose === 'sale')
+      const gone = (capture: { id: string }, ...states: DisputeFact['state'][]) =>
+        refundedOf(heard, capture.id) + disputedOf(heard, capture.id, ...states)
+      const fee = balanceOf(transfers, FEES, rows.currency)
+      const disputed = rows.captures.map((capture) => disputedOf(heard, capture.id, 'open'))
 
-test('with any reports an order is sold at most once, nothing is booked twice, and every move is in the table', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      tell(history, ({ rows, transfers, moves }) => {
-        assert.ok(rows.captures.filter(({ purpose }) => purpose === 'sale').length <= 1)
-        assert.ok(transfers.filter(({ kind }) => kind === 'sale').length <= 1)
-        const causes = transfers.map(({ kind, cause }) => `${kind} ${cause}`)
-        assert.equal(new Set(causes).size, causes.length)
-        for (const { from, move, to } of moves) {
-          assert.ok((MOVES[move].from as readonly State[]).includes(from), `${move} from ${from}`)
-          assert.equal(to, MOVES[move].to)
-        }
-      })
-    }),
-    { numRuns: 700 },
-  )
-})
-
-test('at every moment the books show who has the money, and no more of the fee goes back than was taken', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      tell(history, ({ rows, transfers, heard }) => {
-        const sale = rows.captures.find(({ purpose }) => purpose === 'sale')
-        const gone = (capture: { id: string }, ...states: DisputeFact['state'][]) =>
-          refundedOf(heard, capture.id) + disputedOf(heard, capture.id, ...states)
-        const fee = balanceOf(transfers, FEES, rows.currency)
-        const disputed = rows.captures.map((capture) => disputedOf(heard, capture.id, 'open'))
-
-        for (const transfer of transfers) assert.ok(transfer.amountMinor > 0 && transfer.debit !== transfer.credit)
-        assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
-        if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
-        if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
-        // the tax that the seller owes is that of what has not gone back, to the minor unit, and no money stands against it
-        const tax = balanceOf(transfers, taxAccount(rows.sellerId), rows.currency)
-        const backMinor = sale ? Math.min(gone(sale, 'lost'), rows.amountMinor) : rows.amountMinor
-        assert.equal(tax, rows.taxMinor - share(rows.taxMinor, backMinor, rows.amountMinor))
-        assert.equal(balanceOf(transfers, taxOwedAccount(rows.sellerId), rows.currency) + tax, 0)
-        // suspended money that left twice is missing from the seller's account, and nowhere else
-        const beside = (currency: string) =>
-          heard.captures.filter((capture) => capture.currency === currency && capture.id !== sale?.id)
-        const missing = (currency: string) =>
-          beside(currency).reduce((sum, one) => sum + Math.max(0, gone(one, 'lost') - one.amountMinor), 0)
-        for (const currency of CURRENCIES) {
-          const ofSale = sale && currency === rows.currency ? rows.amountMinor - fee - gone(sale, 'open', 'lost') : 0
-          const balance = balanceOf(transfers, sellerAccount(rows.sellerId), currency)
-          assert.equal(balance, ofSale - missing(currency))
-        }
-        assert.equal(
-          CURRENCIES.reduce((sum, currency) => sum + balanceOf(transfers, DISPUTED, currency), 0),
-          disputed.reduce((sum, one) => sum + one, 0),
-        )
-        for (const currency of CURRENCIES) {
-          const held = beside(currency).reduce((sum, one) => sum + one.amountMinor - gone(one, 'open', 'lost'), 0)
-          assert.equal(balanceOf(transfers, SUSPENSE, currency), held + missing(currency))
-        }
-      })
-    }),
-    { numRuns: 700 },
-  )
-})
-
-test('a failed refund does not count, whether or not we had a report that it was made', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      const { book, payment } = tell(history)
+      for (const transfer of transfers) assert.ok(transfer.amountMinor > 0 && transfer.debit !== transfer.credit)
+      assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
+      if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
+      if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
+      // the tax that the seller owes is that of what has not gone back, to the minor unit, and no money stands against it
+      const tax = balanceOf(transfers, taxAccount(rows.sellerId), rows.currency)
+      const backMinor = sale ? Math.min(gone(sale, 'lost'), rows.amountMinor) : rows.amountMinor
+      assert.equal(tax, rows.taxMinor - share(rows.taxMinor, backMinor, rows.amountMinor))
+      assert.equal(balanceOf(transfers, taxOwedAccount(rows.sellerId), rows.currency) + tax, 0)
+      // suspended money that left twice is missing from the seller's account, and nowhere else
+      const beside = (currency: string) =>
+        heard.captures.filter((capture) => capture.currency === currency && capture.id !== sale?.id)
+      const missing = (currency: string) =>
+        beside(currency).reduce((sum, one) => sum + Math.max(0, gone(one, 'lost') - one.amountMinor), 0)
+      for (const currency of CURRENCIES) {
+        const ofSale = sale && currency === rows.currency ? rows.amountMinor - fee - gone(sale, 'open', 'lost') : 0
+        const balance = balanceOf(transfers, sellerAccount(rows.sellerId), currency)
+        assert.equal(balance, ofSale - missing(currency))
+      }
+      assert.equal(
+        CURRENCIES.reduce((sum, currency) => sum + balanceOf(transfers, DISPUTED, currency), 0),
+        disputed.reduce((sum, one) => sum + one, 0),
+      )
+      for (const currency of CURRENCIES) {
+        const held = beside(currency).reduce((sum, one) => sum + one.amountMinor - gone(one, 'open', 'lost'), 0)
+        assert.equal(balanceOf(transfers, SUSPENSE, currency), held + missing(currency))
+      }
+    },
+  }),
+  'a failed refund does not count, whether or not we had a report that it was made': (history) => ({
+    atTheEnd({ book, payment }) {
       const neverMade = structuredClone(payment)
       neverMade.refunds = neverMade.refunds.filter(({ state }) => state !== 'failed')
       const without = newBook(history.amountMinor)
@@ -151,15 +135,10 @@ test('a failed refund does not count, whether or not we had a report that it was
       assert.deepEqual(lasting(book.transfers), lasting(without.transfers))
       for (const { id, state } of payment.refunds)
         assert.equal(book.rows.refunds.find((one) => one.id === id)?.state, state ?? 'succeeded')
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-test('buyer and seller get one mail about a refund, and the seller one about a failed refund', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
-      const { book, payment } = tell(history)
+    },
+  }),
+  'buyer and seller get one mail about a refund, and the seller one about a failed refund': () => ({
+    atTheEnd({ book, payment }) {
       const sale = book.rows.captures.find(({ purpose }) => purpose === 'sale')
       const ofSale = payment.refunds.filter(({ captureId }) => captureId === sale?.id)
       const mailsOf = (kind: string) => book.mails.filter((one) => one === kind).length
@@ -169,25 +148,41 @@ test('buyer and seller get one mail about a refund, and the seller one about a f
       assert.ok(mailsOf('seller_refund_failed') <= ofSale.filter(({ state }) => state === 'failed').length)
       assert.ok(mailsOf('refund_failed') <= mailsOf('seller_refund_failed'))
       assert.equal(mailsOf('receipt'), sale ? 1 : 0)
-    }),
-    { numRuns: 700 },
-  )
-})
-
-test('a buyer gets a mail about each payment that failed after its bank had begun, while the order waits, and about no other', () => {
-  fc.assert(
-    fc.property(histories, (history) => {
+    },
+  }),
+  'a buyer gets a mail about each payment that failed after its bank had begun, while the order waits, and about no other':
+    () => {
       const failureMails = (book: Book) => book.mails.filter((kind) => kind === 'payment_failed').length
       let before = { state: 'pending' as State, paymentState: 'open' as PaymentRecord['paymentState'], failureMails: 0 }
-      tell(history, (book) => {
-        const { state, paymentState } = book.rows
-        const failed = before.paymentState === 'processing' && (paymentState === 'open' || paymentState === 'canceled')
-        const waits = state === 'pending' || state === 'processing'
-        assert.equal(failureMails(book) - before.failureMails, failed && waits ? 1 : 0)
-        before = { state, paymentState, failureMails: failureMails(book) }
-      })
+      return {
+        atEachReport(book) {
+          const { state, paymentState } = book.rows
+          const failed =
+            before.paymentState === 'processing' && (paymentState === 'open' || paymentState === 'canceled')
+          const waits = state === 'pending' || state === 'processing'
+          assert.equal(failureMails(book) - before.failureMails, failed && waits ? 1 : 0)
+          before = { state, paymentState, failureMails: failureMails(book) }
+        },
+      }
+    },
+}
+
+test('every invariant holds, whatever a processor reports in whatever order', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      const invariants = Object.entries(INVARIANTS).map(([name, of]) => ({ name, ...of(history) }))
+      const checkAll = (check: (one: Invariant) => void) => {
+        for (const one of invariants)
+          try {
+            check(one)
+          } catch (error) {
+            throw new Error(`broken: ${one.name}`, { cause: error })
+          }
+      }
+      const told = tell(history, (book, reported) => checkAll((one) => one.atEachReport?.(book, reported)))
+      checkAll((one) => one.atTheEnd?.(told))
     }),
-    { numRuns: 700 },
+    { numRuns: 2000 },
   )
 })
 
