@@ -28,7 +28,7 @@ import {
   trustedProxy,
   whole,
   yesOrNo,
-} from './kit/settings.ts'
+} from './config/parsers.ts'
 
 export type { Config }
 

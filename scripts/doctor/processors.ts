@@ -1,6 +1,6 @@
 import { modeOf } from '../../src/processors/settings.ts'
 import { newLog } from '../../src/kit/log.ts'
-import { isLoopback } from '../../src/kit/settings.ts'
+import { isLoopback } from '../../src/kit/local-names.ts'
 import { openProcessors } from '../../src/processors/open.ts'
 import type { AccountCheck, NotificationAddress } from '../../src/processors/account-check.ts'
 import { type Processor, ProcessorUnavailable } from '../../src/processors/processor.ts'

@@ -5,7 +5,8 @@ import { type Config, ConfigError, readConfig } from '../../src/config.ts'
 import { modeOf } from '../../src/processors/settings.ts'
 import { type Environment, newReader } from '../../src/config/reader.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
-import { isLoopback, yesOrNo } from '../../src/kit/settings.ts'
+import { yesOrNo } from '../../src/config/parsers.ts'
+import { isLoopback } from '../../src/kit/local-names.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 
 const DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { secretList } from '../kit/settings.ts'
+import { secretList } from './parsers.ts'
 import type { S3Settings } from '../kit/storage/s3-client.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import type { Reader } from './reader.ts'

@@ -1,4 +1,4 @@
-import { issuer, oneOf } from '../kit/settings.ts'
+import { issuer, oneOf } from './parsers.ts'
 import type { Reader } from './reader.ts'
 
 const REQUIRED = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET']

@@ -1,7 +1,7 @@
 import { electronicFormatIBAN, isSEPACountry, isValidBIC, isValidIBAN } from 'ibantools'
 import { CURRENCIES } from '../kit/currencies.ts'
 import { decimalsOf } from '../kit/money.ts'
-import { oneOf, whole } from '../kit/settings.ts'
+import { oneOf, whole } from './parsers.ts'
 import type { Reader } from './reader.ts'
 
 export interface PayoutsConfig {

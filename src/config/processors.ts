@@ -1,4 +1,4 @@
-import { origin } from '../kit/settings.ts'
+import { origin } from './parsers.ts'
 import { type RazorpaySettings, type StripeSettings, modeOf } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 

@@ -1,5 +1,5 @@
 import type { Config } from './shape.ts'
-import { isLocalName, isLoopback } from '../kit/settings.ts'
+import { isLocalName, isLoopback } from '../kit/local-names.ts'
 import { modeOf } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 

@@ -1,4 +1,4 @@
-import { whole } from '../kit/settings.ts'
+import { whole } from './parsers.ts'
 import type { Reader } from './reader.ts'
 
 export interface RetentionConfig {

@@ -6,7 +6,7 @@ import type { ProcessorsConfig } from './processors.ts'
 import type { RetentionConfig } from './retention.ts'
 import type { StorageConfig } from './storage.ts'
 import type { Reach } from '../kit/public-address.ts'
-import type { TrustedProxy } from '../kit/settings.ts'
+import type { TrustedProxy } from '../kit/peers.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 
 /** The settings, read once when the service starts. */

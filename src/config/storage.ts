@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { S3Settings } from '../kit/storage/s3-client.ts'
-import { whole } from '../kit/settings.ts'
+import { whole } from './parsers.ts'
 import type { Reader } from './reader.ts'
 
 export interface StorageConfig {

@@ -1,4 +1,4 @@
-import { isLocalName } from '../kit/settings.ts'
+import { isLocalName } from '../kit/local-names.ts'
 import { modeOf } from '../processors/settings.ts'
 import type { Environment, Reader } from './reader.ts'
 import type { Config } from './shape.ts'

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import net from 'node:net'
 import { Refusal } from './errors.ts'
-import { isLocalName, isLoopback } from './settings.ts'
+import { isLocalName, isLoopback } from './local-names.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -28,7 +28,7 @@ import {
   refuseUnknownRoutes,
   sendRefusal,
 } from './refusals.ts'
-import type { TrustedProxy } from './settings.ts'
+import type { TrustedProxy } from './peers.ts'
 
 const BODY_LIMIT_BYTES = 64 * 1024
 /** A client that takes longer holds a connection instead of making a request. */

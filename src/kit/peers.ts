@@ -2,7 +2,9 @@ import type { Server } from 'node:http'
 import net from 'node:net'
 import type { Log } from './log.ts'
 import { networkOf } from './limits.ts'
-import type { TrustedProxy } from './settings.ts'
+
+/** False for no proxy, a number of proxies in front of us, or their addresses. */
+export type TrustedProxy = false | number | string
 
 /** The names that TRUST_PROXY accepts, with the meaning that the framework gives them. */
 const NAMED: Record<string, readonly [string, number, 'ipv4' | 'ipv6'][]> = {

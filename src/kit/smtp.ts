@@ -2,7 +2,7 @@ import nodemailer from 'nodemailer'
 import { DEADLINES } from './deadlines.ts'
 import { type Mail, type Mailer, MailRefused } from './mail.ts'
 import { newCounter } from './measure.ts'
-import { isLoopback } from './settings.ts'
+import { isLoopback } from './local-names.ts'
 
 /** The library's error for a refusal by the mail server. */
 interface SMTPError {

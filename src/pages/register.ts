@@ -5,7 +5,7 @@ import { inFirstPrice, productView, productViews } from '../checkout/products.ts
 import type { Db } from '../kit/database.ts'
 import { countryFinder } from '../kit/country.ts'
 import type { Server } from '../kit/http.ts'
-import type { TrustedProxy } from '../kit/settings.ts'
+import type { TrustedProxy } from '../kit/peers.ts'
 import { payerOf } from '../payouts/accounts/payers.ts'
 import type { Processor } from '../processors/processor.ts'
 import { sitesOfProduct } from '../sellers/sites.ts'

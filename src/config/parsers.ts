@@ -1,6 +1,8 @@
 import net from 'node:net'
-import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from './email.ts'
-import type { Limit } from './limits.ts'
+import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
+import type { Limit } from '../kit/limits.ts'
+import { isLoopback } from '../kit/local-names.ts'
+import type { TrustedProxy } from '../kit/peers.ts'
 
 // Parsers for the texts of settings. Undefined means that the text is not valid, and the service does not start.
 
@@ -28,9 +30,6 @@ export function secretList(value: string): string[] | undefined {
 
 /** More than any real deployment has. With each further proxy we would believe one more address that the sender can invent. */
 const MOST_PROXIES = 5
-
-/** False for no proxy, a number of proxies in front of us, or their addresses. */
-export type TrustedProxy = false | number | string
 
 /** Refuses `true`, which would believe every sender: each request could then choose the network that it is counted for. */
 export function trustedProxy(value: string): TrustedProxy | undefined {
@@ -76,12 +75,6 @@ export function issuer(value: string, httpsOnly: boolean): string | undefined {
   const local = !httpsOnly && url.protocol === 'http:' && isLoopback(url.hostname)
   return local || url.protocol === 'https:' ? value : undefined
 }
-
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-
-/** A name that browsers resolve to their own machine only (RFC 6761, section 6.3). */
-export const isLocalName = (hostname: string): boolean => isLoopback(hostname) || hostname.endsWith('.localhost')
 
 /** The address of a mail server. Query options would change how the mail library connects, so only our own `?tls=none` is allowed. */
 export function smtpAddress(value: string): string | undefined {
