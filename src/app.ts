@@ -86,7 +86,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerInvoices(server, { db, jobs, browsers, config, urls })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   await registerAccounts(server, { db, startDb, jobs, mailer, processors, browsers, config, appUrl, log })
-  await registerPayouts(server, { db, startDb, database, jobs, mailer, browsers, config, baseUrl, appUrl, log })
+  await registerPayouts(server, { db, startDb, database, jobs, mailer, browsers, config, appUrl })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })

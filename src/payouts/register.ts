@@ -2,7 +2,6 @@ import type pg from 'pg'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { balanceRoutes } from './balance-routes.ts'
@@ -24,7 +23,6 @@ export interface PayoutsParts {
   browsers: Browsers
   config: {
     secrets: readonly string[]
-    operators: readonly string[]
     payouts: {
       by: 'manual' | 'stripe-connect' | 'razorpay-route'
       holdDays: number
@@ -32,9 +30,7 @@ export interface PayoutsParts {
       minimumMinor: Readonly<Record<string, number>>
     }
   }
-  baseUrl: string
   appUrl: string
-  log: Log
 }
 
 /** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */

@@ -2,6 +2,9 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Seconds, nullable } from '../shapes.ts'
 
+/** Razorpay moves no less than one rupee. */
+export const LEAST_PAISE = 100
+
 // The fields of Razorpay's entities that we read (https://razorpay.com/docs/api), and the form they must have. The adapter does not
 // rely on an answer's HTTP status: an answer that is not the requested entity is an error.
 

@@ -1,12 +1,9 @@
 import { isRefusal } from '../api-refusal.ts'
 import { AmountNotTaken, ProcessorUnavailable, type WantedRefund } from '../processor.ts'
 import type { Visit } from './client.ts'
-import { shapes } from './entities.ts'
+import { LEAST_PAISE, shapes } from './entities.ts'
 import { isRefused } from './errors.ts'
 import { refundsOf } from './read.ts'
-
-/** Razorpay refunds no less than one rupee. Its refusal would not say whether the amount was too small or more than is left. */
-const LEAST_PAISE = 100
 
 /**
  * Makes one refund for a key. The key is the refund's receipt: a repeat finds the refund by it at any time, and Razorpay takes a
@@ -17,6 +14,7 @@ const LEAST_PAISE = 100
 export async function refund(ask: Visit, { key, captureId, amountMinor }: WantedRefund): Promise<void> {
   if (!shapes.paymentId.Check(captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this is no refund that Razorpay could make')
+  // its refusal would not say whether the amount was too small or more than is left
   if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('Razorpay refunds no less than one rupee')
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.receipt === key)
   const unlessMade = async (idempotencyKey: string): Promise<void> => {

@@ -2,7 +2,7 @@ import { ApiRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { TransferFact } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
-import { type Order, type Payment, type Transfer, shapes } from './entities.ts'
+import { LEAST_PAISE, type Order, type Payment, type Transfer, shapes } from './entities.ts'
 import { timeOf } from './snapshot.ts'
 
 // Route (https://razorpay.com/docs/api/payments/route): the buyer pays an Order at our account, and Razorpay passes a part of it on to
@@ -10,8 +10,6 @@ import { timeOf } from './snapshot.ts'
 
 /** Statuses in which the money has gone on, even if it is back by now. */
 const PASSED: ReadonlySet<string> = new Set(['processed', 'reversed', 'partially_reversed'])
-/** Razorpay moves no less than one rupee. */
-const LEAST_PAISE = 100
 
 /** The linked account to which the price of an Order of ours goes on. It stands in the Order's notes. */
 export const payeeOf = ({ notes }: Order): string | undefined => (shapes.payee.Check(notes) ? notes.account : undefined)
