@@ -156,8 +156,7 @@ async function insertOrders(
       ${moreColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
     join products p on p.id = i.product_id and ${isPublished} and p.price_minor > 0
     join sellers s on s.id = p.seller_id and ${maySell} and not s.charges_tax and not ${asksConsent}
-    where i.plain_key is null
-      or not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
+    where (select true from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash limit 1) is null
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,

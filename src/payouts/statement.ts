@@ -2,7 +2,7 @@
 export interface PayoutSums extends Totals {
   /** When the period of the payout before ended. Undefined: it is the first payout in this currency. */
   from: Date | undefined
-  /** The rest of the payouts before, in minor units. Negative: they could not cover it. */
+  /** The rest of the payouts before, in minor units. Negative: they could not cover a debt. */
   carriedMinor: number
   /** Orders with entries that became available in the period. */
   orderCount: number

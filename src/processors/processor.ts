@@ -69,7 +69,7 @@ export interface PaymentSnapshot {
   /** Our keys of the refunds that the processor has accepted and not finished. Only the processor can end them. */
   refundKeysUnderWay?: string[] | undefined
   disputes: DisputeFact[]
-  /** The parts that the processor passes on. Absent: none. */
+  /** The processor's transfers of it to sellers' accounts, in any state. Absent: none. */
   transfers?: TransferFact[] | undefined
 }
 

@@ -148,6 +148,8 @@ test('a second tab follows the one in which the buyer is at the bank, and does n
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await expectNoPayButton(other)
   await synced
+  // the page asks again only after it has taken the answer
+  await other.waitForRequest(/\/status/)
   await expectNoPayButton(other)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await bankPage(page).getByRole('link', { name: 'Approve' }).click()

@@ -179,6 +179,8 @@ test('a double click opens one window, and a second tab does not offer to pay me
   await expect(page.locator('iframe.razorpay-checkout-frame')).toHaveCount(1)
   await expectNoPayButton(other)
   await synced
+  // the page asks again only after it has taken the answer
+  await other.waitForRequest(/\/status/)
   await expectNoPayButton(other)
   await choose(page, 'Pay by QR code')
   await expectPaid(page)

@@ -51,6 +51,7 @@ async function pathOfLink(shop: TestShop, order: Created): Promise<string> {
 }
 
 test('every way a bank can behave, through the API alone', { concurrency: true }, async (t) => {
+  await recordJobs(shared().db)
   const shop = shared()
   const scenario = (name: string, run: (order: Created) => Promise<void>) =>
     t.test(name, async () => {
@@ -114,7 +115,6 @@ test('every way a bank can behave, through the API alone', { concurrency: true }
     }),
 
     scenario('repeated_webhook: three times the same is once', async (order) => {
-      await recordJobs(shop.db)
       assert.equal((await shop.confirm(order, 'repeated_webhook')).status, 200)
       await notified(shop, order)
       const { processorPaymentId } = await shop.sandboxPayment(order.orderId)

@@ -35,7 +35,8 @@ export interface Slotted {
 function jobBook(run: Slotted['run'], onDrop: () => void) {
   const running = new Map<string, Job>()
   const drop = (jobs: readonly Job[]) => {
-    for (const { id } of jobs) running.delete(id)
+    // a job that was released meanwhile may run here again, as its next attempt
+    for (const job of jobs) if (running.get(job.id) === job) running.delete(job.id)
     onDrop()
   }
   return {

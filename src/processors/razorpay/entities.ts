@@ -2,11 +2,11 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Seconds, nullable } from '../shapes.ts'
 
-/** Razorpay moves no less than one rupee. */
-export const LEAST_PAISE = 100
-
 // The fields of Razorpay's entities that we read (https://razorpay.com/docs/api), and the form they must have. The adapter does not
 // rely on an answer's HTTP status: an answer that is not the requested entity is an error.
+
+/** Razorpay moves no less than one rupee. */
+export const LEAST_PAISE = 100
 
 /** An id becomes part of a URL, so other characters must not get through. */
 const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[A-Za-z0-9]{1,40}$` })

@@ -71,7 +71,7 @@ export function accountFaults(values: TypedAccount): Partial<TypedAccount> {
   return Object.fromEntries(wrong.map(([name, [, fault]]) => [name, fault]))
 }
 
-/** Leaves out empty tax numbers of a business. A person has none. */
+/** The body to send: no empty tax number of a business, and for a person none at all. */
 export function accountInput({ businessPan, gst, ...values }: TypedAccount): AccountInput {
   const isBusiness = values.businessType !== 'individual'
   return {
