@@ -3,7 +3,17 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
-import { OPTIONS, QUICK, add, heldJobs, newWorld, startOther, states, untilTaking } from '../support/jobs-world.ts'
+import {
+  OPTIONS,
+  QUICK,
+  add,
+  heldJobs,
+  newWorld,
+  startOther,
+  states,
+  untilDone,
+  untilTaking,
+} from '../support/jobs-world.ts'
 import { eventually } from '../support/shop.ts'
 
 test('jobs of a killed process are taken over; those of a stopped process are not, and end once', async (t) => {
@@ -55,48 +65,47 @@ test('a new job begins with the commit, in the process that adds it, and needs n
   assert.deepEqual(ran, [1, 2])
 })
 
-test('a new job whose transaction fails never begins, and its slot is free again', async (t) => {
-  const world = await newWorld(t)
-  const { jobs, ran, end } = await heldJobs(world, 'undone', 1)
-  await untilTaking(world, jobs, 'undone')
-  const failing = inTransaction(world.db, async (tx) => {
-    await jobs.add(tx, 'undone', [{ data: { n: 1 } }])
-    throw new Error('undone')
+for (const [kind, isBrief, table] of [
+  ['new', false, 'job_claims set claimed_at'],
+  ['brief', true, 'begun_jobs set begun_at'],
+] as const) {
+  test(`a ${kind} job whose transaction fails never begins, and its slot is free again`, async (t) => {
+    const world = await newWorld(t)
+    const { jobs, ran, end } = await heldJobs(world, 'undone', 1, { isBrief })
+    await untilTaking(world, jobs, 'undone')
+    const failing = inTransaction(world.db, async (tx) => {
+      await jobs.add(tx, 'undone', [{ data: { n: 1 } }])
+      throw new Error('undone')
+    })
+    await assert.rejects(failing, /undone/)
+    await add(world, jobs, 'undone')
+    await setImmediate()
+    assert.deepEqual(ran, [0], 'the slot was free')
+    end()
+    await untilDone(world, 'undone')
+    assert.deepEqual(ran, [0])
   })
-  await assert.rejects(failing, /undone/)
-  await add(world, jobs, 'undone')
-  await setImmediate()
-  assert.deepEqual(ran, [0], 'the slot was free')
-  end()
-  await eventually(
-    () => states(world, 'undone'),
-    (all) => all.every((state) => state === 'completed'),
-  )
-  assert.deepEqual(ran, [0])
-})
 
-test('a new job whose commit got no answer is run once, by whichever process finds it', async (t) => {
-  const world = await newWorld(t)
-  const { jobs, ran, end } = await heldJobs(world, 'unanswered', 5)
-  await untilTaking(world, jobs, 'unanswered')
-  const failing = inTransaction(world.db, async (tx) => {
-    await jobs.add(tx, 'unanswered', [{ data: { n: 7 } }])
-    await sql`update job_claims set claimed_at = now() - interval '1 minute'`.execute(tx)
-    await sql`commit`.execute(tx)
-    throw new Error('the answer was lost')
+  test(`a ${kind} job whose commit got no answer is run once, by whichever process finds it`, async (t) => {
+    const world = await newWorld(t)
+    const { jobs, ran, end } = await heldJobs(world, 'unanswered', 5, { isBrief })
+    await untilTaking(world, jobs, 'unanswered')
+    const failing = inTransaction(world.db, async (tx) => {
+      await jobs.add(tx, 'unanswered', [{ data: { n: 7 } }])
+      await sql`update ${sql.raw(table)} = now() - interval '1 minute'`.execute(tx)
+      await sql`commit`.execute(tx)
+      throw new Error('the answer was lost')
+    })
+    await assert.rejects(failing, /the answer was lost/)
+    await eventually(
+      async () => ran.length,
+      (count) => count === 1,
+    )
+    end()
+    await untilDone(world, 'unanswered')
+    assert.deepEqual([ran, await states(world, 'unanswered')], [[7], ['completed']])
   })
-  await assert.rejects(failing, /the answer was lost/)
-  await eventually(
-    async () => ran.length,
-    (count) => count === 1,
-  )
-  end()
-  await eventually(
-    () => states(world, 'unanswered'),
-    (all) => all.every((state) => state === 'completed'),
-  )
-  assert.deepEqual(ran, [7])
-})
+}
 
 test('a new job of a process that is killed before it has run it goes to another process', async (t) => {
   const world = await newWorld(t)

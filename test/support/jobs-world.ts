@@ -115,3 +115,10 @@ export const untilTaking = (world: World, jobs: Jobs, queue: string) =>
     },
     (state) => state === 'running',
   )
+
+/** Waits until no job of the queue waits, runs or has failed. */
+export const untilDone = (world: World, queue: string) =>
+  eventually(
+    async () => (await sql`select from ${openJobs} as j where name = ${queue}`.execute(world.db)).rows,
+    ({ length }) => length === 0,
+  )
