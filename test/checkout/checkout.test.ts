@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { sql } from 'kysely'
 import { checkoutRoutes } from '../../src/checkout/routes.ts'
 import type { Created } from '../../src/checkout/schema.ts'
@@ -9,24 +8,18 @@ import { newServer } from '../../src/kit/http.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { formatMoney } from '../../src/kit/money.ts'
-import { statementLine, suffixOfLine } from '../../src/kit/statement.ts'
-import { forgetIdempotencyKeys, orderMaker } from '../../src/orders/create.ts'
+import { orderMaker } from '../../src/orders/create.ts'
 import { orderFinder } from '../../src/orders/find.ts'
 import { RAILS } from '../../src/processors/rails.ts'
 import { attemptKeeper, firstAttempts } from '../../src/payments/attempts/attempts.ts'
 import { startPayment } from '../../src/payments/attempts/start.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
+import { count } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 
 const buyer = () => `${randomUUID()}@example.com`
-const newKey = () => randomUUID()
-
-async function orderCount({ db }: TestShop): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*)::int as n from orders`.execute(db)
-  return rows[0]!.n
-}
 
 async function pricedAt(shop: TestShop, productId: string, priceMinor: number): Promise<void> {
   await sql`update products set price_minor = ${priceMinor} where id = ${productId}`.execute(shop.db)
@@ -135,7 +128,7 @@ test('a product that is not for sale makes no order', async () => {
   const draft = await shop.product({ status: 'draft' })
   const archived = await shop.product()
   await sql`update products set status = 'archived' where id = ${archived}`.execute(shop.db)
-  const before = await orderCount(shop)
+  const before = await count(shop, 'orders')
   const { orderId } = await shop.checkout()
   const notForSale = [
     'prod_00000000000000000000000000',
@@ -163,13 +156,13 @@ test('a product that is not for sale makes no order', async () => {
     assertProblem(answer, 400, 'validation_failed')
     assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['productId'])
   }
-  assert.equal(await orderCount(shop), before + 1, 'the one that was for sale')
+  assert.equal(await count(shop, 'orders'), before + 1, 'the one that was for sale')
 })
 
 test('an address that mail cannot reach, or that could reach two, is refused before any order', async () => {
   const shop = shared()
   const productId = await shop.product()
-  const before = await orderCount(shop)
+  const before = await count(shop, 'orders')
   const addresses = [
     '', ' ', 'bob', 'bob@', '@example.com', 'bob@example', 'bob@@example.com', 'bob@example..com', 'bob@-example.com',
     'bob@example.com, eve@example.com', 'bob@example.com;eve@example.com', 'bob@example.com\r\nBcc: eve@example.com',
@@ -184,7 +177,7 @@ test('an address that mail cannot reach, or that could reach two, is refused bef
     assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['email'])
     if (typeof email === 'string' && email.includes('eve')) assert.doesNotMatch(JSON.stringify(answer.body), /eve/)
   }
-  assert.equal(await orderCount(shop), before)
+  assert.equal(await count(shop, 'orders'), before)
 })
 
 test('all that is missing is named at once', async () => {
@@ -254,168 +247,6 @@ for (const { priceMinor, currency, fee, shown } of [
     assert.equal(spaced(formatMoney(priceMinor, currency)), shown)
   })
 }
-
-test('the same request with the same key is the same order, however often it is sent', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const email = buyer()
-  const headers = { 'idempotency-key': newKey() }
-  const send = (body: object) => shop.call<Created>('POST', '/api/checkout', body, headers)
-  const first = await send({ productId, email })
-  assert.equal(first.status, 201)
-  // ignored fields and the spelling of the address do not change the request's identity
-  for (const body of [
-    { productId, email },
-    { productId, email: ` ${email.toUpperCase()} ` },
-    { email, productId, price: 1 },
-  ]) {
-    const again = await send(body)
-    assert.equal(again.status, 201)
-    assert.deepEqual(again.body, first.body)
-    assert.equal(again.headers.get('location'), first.headers.get('location'))
-  }
-})
-
-test('twenty clicks at the same time make one order and one payment', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const email = buyer()
-  const headers = { 'idempotency-key': newKey() }
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => shop.call<Created>('POST', '/api/checkout', { productId, email }, headers)),
-  )
-  for (const answer of answers) {
-    assert.equal(answer.status, 201)
-    assert.deepEqual(answer.body, answers[0]!.body)
-  }
-  const { rows } = await sql<{ orders: number; attempts: number; sandbox: number }>`
-    select count(distinct o.id)::int as orders, count(p.id)::int as attempts,
-      (select count(*)::int from sandbox_payments s where s.payment->>'orderId' = min(o.id)) as sandbox
-    from orders o left join payments p on p.order_id = o.id where o.email = ${email}`.execute(shop.db)
-  assert.deepEqual(rows, [{ orders: 1, attempts: 1, sandbox: 1 }])
-})
-
-test('a key belongs to its product and address: a stranger who guesses it gets nothing of another buyer', async () => {
-  const shop = shared()
-  const [productId, other] = [await shop.product(), await shop.product()]
-  const email = buyer()
-  const headers = { 'idempotency-key': newKey() }
-  const { orderId } = await shop.checkout({ productId, email }, headers)
-  for (const body of [
-    { productId: other, email },
-    { productId, email: buyer() },
-  ]) {
-    const answer = await shop.call<Created>('POST', '/api/checkout', body, headers)
-    assert.equal(answer.status, 201)
-    assert.notEqual(answer.body.orderId, orderId)
-    assert.deepEqual((await shop.call('POST', '/api/checkout', body, headers)).body, answer.body)
-  }
-  assert.equal((await shop.checkout({ productId, email }, headers)).orderId, orderId)
-})
-
-test('a key that was used with another price is refused, and the first order stays', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const email = buyer()
-  const headers = { 'idempotency-key': newKey() }
-  const { orderId } = await shop.checkout({ productId, email }, headers)
-  const answer = await shop.call('POST', '/api/checkout', { productId, email, chosenAmount: 5000 }, headers)
-  assertProblem(answer, 409, 'idempotency_key_reused')
-  assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(`${orderId}|${email}`))
-  const { rows } = await sql`select id from orders where email = ${email}`.execute(shop.db)
-  assert.deepEqual(rows, [{ id: orderId }])
-})
-
-test('a key of an order that was made before keys belonged to a product and an address is still good', async () => {
-  const shop = shared()
-  const key = newKey()
-  for (const more of [{}, { chosenAmount: 1900 }]) {
-    const body = { productId: await shop.product(), email: buyer(), ...more }
-    const send = () => shop.call<Created>('POST', '/api/checkout', body, { 'idempotency-key': key })
-    const { orderId } = (await send()).body
-    await sql`update orders set idempotency_key = sha256(convert_to(${key}, 'UTF8')) where id = ${orderId}`.execute(
-      shop.db,
-    )
-    assert.equal((await send()).body.orderId, orderId)
-    const another = await shop.checkout({ ...body, email: buyer() }, { 'idempotency-key': key })
-    assert.notEqual(another.orderId, orderId)
-    await sql`update orders set idempotency_key = null, request_hash = null where id = ${orderId}`.execute(shop.db)
-  }
-})
-
-test('a key that a machine would not make is refused', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const before = await orderCount(shop)
-  for (const key of [
-    '',
-    'short',
-    'f'.repeat(15),
-    'f'.repeat(256),
-    `${'f'.repeat(16)} ${'f'.repeat(16)}`,
-    'ü'.repeat(20),
-  ]) {
-    const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() }, { 'idempotency-key': key })
-    assertProblem(answer, 400, 'validation_failed')
-    assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['idempotency-key'])
-  }
-  assert.equal(await orderCount(shop), before)
-  for (const key of ['f'.repeat(16), 'f'.repeat(255), "';drop-table-orders;--"]) {
-    const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() }, { 'idempotency-key': key })
-    assert.equal(answer.status, 201)
-  }
-})
-
-test('a key is forgotten after a day, not while the order can be paid, and never the order', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const email = buyer()
-  const headers = { 'idempotency-key': newKey() }
-  const first = await shop.checkout({ productId, email }, headers)
-  const isForgotten = async (state: string, age: string) => {
-    await sql`
-      update orders set state = ${state}, created_at = now() - ${age}::interval where id = ${first.orderId}`.execute(
-      shop.db,
-    )
-    await forgetIdempotencyKeys(shop.db)
-    return (await shop.checkout({ productId, email }, headers)).orderId !== first.orderId
-  }
-  assert.equal(await isForgotten('expired', '23 hours 59 minutes'), false)
-  assert.equal(await isForgotten('pending', '24 hours 1 minute'), false)
-  assert.equal(await isForgotten('expired', '24 hours 1 minute'), true)
-  assert.equal((await shop.status(first.orderId)).status, 'expired')
-})
-
-test('a page that reloads after the payment is given its paid order, and no way to pay again', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const headers = { 'idempotency-key': newKey() }
-  const order = await shop.checkout({ productId }, headers)
-  assert.equal((await shop.confirm(order)).status, 200)
-  await shop.until(order.orderId, ({ paid }) => paid)
-  const again = await shop.checkout({ productId }, headers)
-  assert.deepEqual(again, {
-    orderId: order.orderId,
-    amount: 1900,
-    currency: 'USD',
-    statementDescriptor: 'TILL* A BOOK',
-    status: 'paid',
-    statusToken: order.statusToken,
-    payUrl: order.payUrl,
-    returnToken: order.returnToken,
-  })
-})
-
-test('a client that knows only a buyer’s product and address gets an order of its own', async () => {
-  const shop = shared()
-  const productId = await shop.product()
-  const email = buyer()
-  const paid = await shop.paid({ productId, email })
-  const stranger = await shop.checkout({ productId, email })
-  assert.notEqual(stranger.orderId, paid.orderId)
-  assert.equal(stranger.status, 'pending')
-  assert.deepEqual((await shop.status(stranger.orderId, email)).downloads, [])
-})
 
 test('an order is paid once, however often and from however many tabs the buyer pays', async () => {
   const shop = shared()
@@ -495,68 +326,6 @@ test('a client secret that was not given pays nothing', async () => {
       assertProblem(await shop.call('POST', `/api/sandbox/${action}`, body), 404, 'payment_not_found')
     }
   }
-})
-
-test('a statement descriptor is valid for the card networks with every product name', async () => {
-  const shop = shared()
-  const names = [
-    'Ünïcode – “Bøøk”',
-    '日本語の本',
-    '...',
-    '-',
-    '7',
-    "O'Reilly's * <Guide>",
-    'A  wide   gap',
-    'W'.repeat(200),
-    '🎁🎁',
-    ' a',
-  ]
-  for (const name of names) {
-    const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name }) })
-    assert.match(statementDescriptor, /^TILL\* (?=.*[A-Z])[A-Z0-9](?:[A-Z0-9 .-]{0,14}[A-Z0-9])$/, name)
-    assert.doesNotMatch(statementDescriptor, / {2}/)
-  }
-})
-
-test('the shortest prefix and the shortest name still make a line that card networks take', async (t) => {
-  const shop = await startTestShop(t, { env: { STATEMENT_PREFIX: 'ACE', PROCESSORS: 'none' } })
-  const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name: 'X' }) })
-  assert.equal(statementDescriptor, 'ACE* ITEM X')
-})
-
-test('a line is cut at a word, and at no more than 22 characters', async () => {
-  const { db } = shared()
-  const lineOf = async (prefix: string, suffix: string) => {
-    const { rows } = await sql<{ line: string }>`select statement_line(${prefix}, ${suffix}) as line`.execute(db)
-    return rows[0]!.line
-  }
-  for (const [prefix, suffix, line] of [
-    ['TILL', 'THE QUIET SHOP', 'TILL* THE QUIET SHOP'],
-    ['TILL', 'THE QUIET SHOP IN DOL', 'TILL* THE QUIET SHOP'],
-    ['TILL', '1234567 9012345A', 'TILL* 1234567 9012345A'],
-    ['TILL', 'ABCDEFG HIJKLMNO PQRS', 'TILL* ABCDEFG HIJKLMNO'],
-    ['TILL', 'A HANDBOOKOFEVERYTHIN', 'TILL* A HANDBOOKOFEVER'],
-    ['TILL', 'ABCDEFGHIJKLMNOPQRSTU', 'TILL* ABCDEFGHIJKLMNOP'],
-    ['TILL', '1984', 'TILL* ITEM 1984'],
-    ['TILL', '123456789012345678 AB', 'TILL* ITEM 12345678901'],
-    ['TILL', 'X', 'TILL* ITEM X'],
-    ['TILL', 'A. - . - . - . - . -', 'TILL* ITEM A'],
-    ['ANNS SHOPS', 'THE QUIET SHOP', 'ANNS SHOPS* THE QUIET'],
-    ['ACE', 'A BOOK', 'ACE* A BOOK'],
-  ] as const)
-    // oxfmt-ignore
-    assert.equal(await lineOf(prefix, suffix), line)
-  const prefixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{2,9}$/)
-  const suffixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{0,20}$/)
-  await fc.assert(
-    fc.asyncProperty(prefixes, suffixes, async (prefix, suffix) => {
-      const line = await lineOf(prefix, suffix)
-      assert(line.startsWith(`${prefix}* `) && line.length <= 22, line)
-      assert.match(line.slice(prefix.length + 2), /^(?=.*[A-Z])[A-Z0-9].*[A-Z0-9]$/, 'no mark at the end, and a letter')
-      // Stripe gets exactly the line's text
-      assert.equal(statementLine(prefix, suffixOfLine(line, prefix)), line)
-    }),
-  )
 })
 
 test('without live card payments the response omits the fields that start a payment', async (t) => {
@@ -712,59 +481,4 @@ test('an order is made together with its payment attempt, and without one in a c
     assert.equal((await attemptKeeper(shop.db).liveFor(asked))!.id, id)
   }
   assert.deepEqual([of(1), orders[1]!.attempt], [[], null])
-})
-
-test('orders are limited for each minute and address, and the refusal says when to try again', async (t) => {
-  const shop = await startTestShop(t, { env: { LIMITS: 'checkout=3/60', PROCESSORS: 'none' } })
-  const body = { productId: await shop.product(), email: 'bob@example.com' }
-  for (let left = 2; left >= 0; left--) {
-    const answer = await shop.call('POST', '/api/checkout', body)
-    assert.equal(answer.status, 201)
-    assert.equal(answer.headers.get('ratelimit-limit'), '3')
-    assert.equal(answer.headers.get('ratelimit-remaining'), String(left))
-  }
-  // another address can be claimed by anybody: without a proxy that we trust it counts for nothing
-  for (const headers of [
-    {},
-    { 'x-forwarded-for': '203.0.113.7' },
-    { forwarded: 'for=203.0.113.8' },
-    { 'x-real-ip': '203.0.113.9' },
-  ]) {
-    const answer = await shop.call('POST', '/api/checkout', body, headers as Record<string, string>)
-    assertProblem(answer, 429, 'rate_limited')
-    const wait = Number(answer.headers.get('retry-after'))
-    assert(wait >= 1 && wait <= 60, String(wait))
-    assert.equal(answer.headers.get('ratelimit-remaining'), '0')
-    assert.equal(answer.headers.get('access-control-allow-origin'), '*', 'a page elsewhere can read it too')
-  }
-  assert.equal(await orderCount(shop), 3)
-
-  const proxied = await startTestShop(t, {
-    env: { LIMITS: 'checkout=1/60', PROCESSORS: 'none', TRUST_PROXY: '1' },
-    databaseUrl: shop.databaseUrl,
-  })
-  const from = (address: string) => proxied.call('POST', '/api/checkout', body, { 'x-forwarded-for': address })
-  assert.equal((await from('203.0.113.1')).status, 201)
-  assert.equal((await from('203.0.113.1')).status, 429)
-  assert.equal((await from('198.51.100.99, 203.0.113.1')).status, 429, 'the client’s own header does not count')
-  assert.equal((await from('203.0.113.2')).status, 201)
-  assert.equal((await from('2001:db8:1:2::1')).status, 201)
-  assert.equal((await from('2001:db8:1:2:ffff::9')).status, 429, 'one IPv6 network is one subscriber')
-})
-
-test('orders are limited for each minute and product, across all addresses, and other products stay for sale', async (t) => {
-  const env = { LIMITS: 'checkout_product=2/60', PROCESSORS: 'none', TRUST_PROXY: '1' }
-  const shop = await startTestShop(t, { env })
-  const [tried, other] = [await shop.product(), await shop.product()]
-  const from = (n: number, productId: string) =>
-    shop.call(
-      'POST',
-      '/api/checkout',
-      { productId, email: `card${n}@example.com` },
-      { 'x-forwarded-for': `203.0.113.${n}` },
-    )
-  assert.deepEqual([(await from(1, tried)).status, (await from(2, tried)).status], [201, 201])
-  assertProblem(await from(3, tried), 429, 'rate_limited')
-  assert.equal((await from(3, other)).status, 201)
-  assert.equal(await orderCount(shop), 3)
 })

@@ -9,6 +9,7 @@ import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { recordJobs } from '../support/jobs.ts'
 import { ACCOUNT, startRazorpay } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
+import { count } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { adapter, payment } from '../support/stripe-setup.ts'
@@ -101,8 +102,7 @@ describe('a processor that refuses for good', () => {
     const { status, body } = await shop.call('POST', '/api/checkout', buy(productId), key('a'))
     assert.deepEqual([status, body.status, body.processor], [201, 'pending', 'stripe'])
     assert.equal(bank.paymentIntents.length, 1)
-    const { rows } = await sql<{ n: number }>`select count(*)::int as n from orders`.execute(shop.db)
-    assert.equal(rows[0]!.n, 1)
+    assert.equal(await count(shop, 'orders'), 1)
   })
 
   test('leaves an order that expires at its time: nothing was begun, so no processor has to be asked', async (t) => {

@@ -5,9 +5,17 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { sweepCodes } from '../../src/kit/code-table.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { hashOf } from '../../src/kit/tokens.ts'
 import { sweepSessions } from '../../src/sellers/sessions.ts'
-import { type Browser, PASSWORD, cookiesOf, count, newBrowser, newMailbox, sharedPair } from '../support/seller.ts'
+import {
+  PASSWORD,
+  cookiesOf,
+  count,
+  newBrowser,
+  newMailbox,
+  sharedPair,
+  signedIn,
+  sessionToken,
+} from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
 const HOSTS = {
@@ -20,14 +28,6 @@ const twoHosts = sharedShop({ env: HOSTS })
 const oneHost = sharedShop({ env: { BASE_URL: 'https://shop.example' } })
 const DAY_MS = 86_400_000
 
-async function signedIn(shop: TestShop, email = newMailbox()) {
-  const browser = newBrowser(shop)
-  const { seller } = (await browser.signInByCode(email)).body
-  return { browser, email, id: seller.id as string }
-}
-
-const token = ({ jar }: Browser): string =>
-  ['till_session', '__Host-till_session', '__Secure-till_session'].map((name) => jar.value(name)).find(Boolean)!
 const ofSeller = (id: string) => sql<boolean>`seller_id = ${id}`
 
 /** Responses to a cookie, whatever a browser would have done with it. */
@@ -71,7 +71,7 @@ test('each cookie says all that keeps it safe, on http, on https, and over two h
     assert.deepEqual(again.attributes, expected[again.name])
     for (const line of [asked, byPassword].flatMap((answer) => answer.headers.getSetCookie()))
       assert(line.length < 4096)
-    assert.match(token(browser), /^[\w-]{43}$/, '256 bits')
+    assert.match(sessionToken(browser), /^[\w-]{43}$/, '256 bits')
 
     const left = await browser.call('DELETE', '/api/auth/session')
     const cleared = cookiesOf(left.headers).find(({ name }) => name.endsWith('till_session'))!
@@ -102,7 +102,7 @@ test('no body, other header, address or row of the database contains the cookie�
   for (const path of ['session', 'sessions', 'identities', 'otp', 'providers'])
     answers.push(await browser.call('GET', `/api/auth/${path}`))
   answers.push(await browser.call('PATCH', '/api/auth/seller', { name: 'Zoe' }))
-  const secrets = [token(browser), holder, browser.jar.value('till_known')!.split('.')[1]!]
+  const secrets = [sessionToken(browser), holder, browser.jar.value('till_known')!.split('.')[1]!]
   for (const { body, headers } of answers) {
     const others = [...headers].filter(([name]) => name !== 'set-cookie')
     for (const secret of secrets) assert(!JSON.stringify([body, others]).includes(secret))
@@ -126,11 +126,11 @@ test('no one can choose another person’s session before the sign-in', async ()
   const base = new URL('http://shop.test')
   const chosen = randomBytes(32).toString('base64url')
   const { browser: attacker } = await signedIn(shop)
-  for (const planted of [chosen, token(attacker)]) {
+  for (const planted of [chosen, sessionToken(attacker)]) {
     const victim = newBrowser(shop)
     victim.jar.set(base, 'till_session', planted)
     const { body } = await victim.signInByCode()
-    assert.notEqual(token(victim), planted)
+    assert.notEqual(sessionToken(victim), planted)
     assert.equal((await victim.session()).body.seller.id, body.seller.id)
     assertProblem(await withCookie(shop, planted), 401, 'not_signed_in')
   }
@@ -140,11 +140,11 @@ test('each sign-in has a new value, and the one it takes the place of is over', 
   const [shop] = shared()
   const { browser, email, id } = await signedIn(shop)
   await browser.setPassword()
-  const values = [token(browser)]
+  const values = [sessionToken(browser)]
   await browser.signIn(email)
-  values.push(token(browser))
+  values.push(sessionToken(browser))
   await browser.signInByCode(email)
-  values.push(token(browser))
+  values.push(sessionToken(browser))
   assert.equal(new Set(values).size, 3)
   for (const value of values.slice(0, 2)) assertProblem(await withCookie(shop, value), 401, 'not_signed_in')
   assert.equal(await count(shop, 'sessions', ofSeller(id)), 1)
@@ -155,7 +155,7 @@ test('each sign-in has a new value, and the one it takes the place of is over', 
 test('an unknown session opens nothing, and the browser gets a cookie that clears it', async () => {
   const [shop] = shared()
   const { browser, id } = await signedIn(shop)
-  const value = token(browser)
+  const value = sessionToken(browser)
   const { rows } = await sql<{ hash: string; id: string }>`
     select encode(token_hash, 'base64') as hash, id from sessions where seller_id = ${id}`.execute(shop.db)
   const { hash, id: sessionId } = rows[0]!
@@ -194,7 +194,7 @@ test('a cookie that another host of the domain puts first hides no seller’s se
   const { browser, email } = await signedIn(shop)
   await browser.setPassword()
   const planted = Array.from({ length: 30 }, () => `till_session=${randomBytes(32).toString('base64url')}`).join('; ')
-  const cookie = `${planted}; till_session=${token(browser)}`
+  const cookie = `${planted}; till_session=${sessionToken(browser)}`
   const ask = (method: string, path: string, body?: unknown) =>
     shop.call(method, path, body, { cookie, origin: 'http://shop.test' })
   assert.equal((await ask('GET', '/api/auth/session')).body.seller.email, email)
@@ -207,7 +207,7 @@ test('the live sessions of two sellers in one request are refused, both end, and
     const [victim, attacker] = [await signedIn(shop), await signedIn(shop)]
     const name = victim.browser.jar.names().find((one) => one.endsWith('till_session'))!
     const host = new URL(shop.config.baseUrl ?? 'http://shop.test').hostname
-    const cookie = [attacker, victim].map(({ browser }) => `${name}=${token(browser)}`).join('; ')
+    const cookie = [attacker, victim].map(({ browser }) => `${name}=${sessionToken(browser)}`).join('; ')
     const refused = await shop.call('GET', '/api/auth/session', undefined, { cookie })
     assertProblem(refused, 401, 'session_conflict')
     assert.match(refused.body.detail, /two different accounts/)
@@ -231,7 +231,7 @@ test('nothing is done in the name of either of two sellers, whichever stands fir
     [false, 60, shop],
   ] as const) {
     const pair = [await signedIn(shop), await signedIn(shop)]
-    const both = pair.map(({ browser }) => `till_session=${token(browser)}`)
+    const both = pair.map(({ browser }) => `till_session=${sessionToken(browser)}`)
     const cookie = [...(turned ? both.toReversed() : both).slice(0, 1), ...planted(extra), ...(turned ? both : both.toReversed()).slice(0, 1)].join('; ') // oxfmt-ignore
     const answer = await service.call('PATCH', '/api/auth/seller', { name: 'Eve' }, { cookie, origin: 'http://shop.test' }) // oxfmt-ignore
     assertProblem(answer, 401, 'session_conflict')
@@ -244,7 +244,10 @@ test('nothing is done in the name of either of two sellers, whichever stands fir
   const { browser, email } = await signedIn(shop)
   const other = newBrowser(shop)
   await other.signInByCode(email)
-  assert.equal((await withCookie(shop, `${token(browser)}; till_session=${token(other)}`)).body.seller.email, email)
+  assert.equal(
+    (await withCookie(shop, `${sessionToken(browser)}; till_session=${sessionToken(other)}`)).body.seller.email,
+    email,
+  )
 })
 
 /** Every route that changes something for sellers, as the service describes itself. */
@@ -380,7 +383,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   test(`${what} ends a session at once, at every service`, async () => {
     const [shop, second] = shared()
     const seller = await signedIn(shop)
-    const value = token(seller.browser)
+    const value = sessionToken(seller.browser)
     for (const service of [shop, second]) assert.equal((await withCookie(service, value)).status, 200)
     await end(seller, shop)
     for (const service of [second, shop]) {
@@ -409,7 +412,7 @@ test('a disabled seller cannot sign in at all, and can again after that is undon
 test('a session ends 30 days after its last use and 90 days after the sign-in, by the database’s clock', async (t) => {
   const [shop] = shared()
   const { browser, id } = await signedIn(shop)
-  const value = token(browser)
+  const value = sessionToken(browser)
   const is = async (created: string, seen: string): Promise<number> => {
     await sql`
       update sessions set created_at = now() - ${created}::interval, seen_at = now() - ${seen}::interval
@@ -513,170 +516,4 @@ test('signing out works twice, and without a session', async () => {
   }
   assert.equal((await newBrowser(shop).call('DELETE', '/api/auth/session')).status, 204)
   assert.equal(await count(shop, 'sessions', ofSeller(id)), 0)
-})
-
-// The account
-
-test('a session shows its seller, its method, its start, and until when it counts as recent', async () => {
-  const [shop] = shared()
-  assertProblem(await newBrowser(shop).session(), 401, 'not_signed_in')
-  const { browser, email, id } = await signedIn(shop)
-  const { body } = await browser.session()
-  const { createdAt, recentUntil, ...session } = body.session
-  assert.match(session.id, /^ses_[0-9a-hjkmnp-tv-z]{26}$/)
-  assert.deepEqual({ ...session, id: '' }, { id: '', method: 'code' })
-  assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
-  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, supportEmail: null, hasPassword: false, standing: 'active', createdAt: '' }) // oxfmt-ignore
-  await browser.setPassword()
-  assert.equal((await browser.session()).body.seller.hasPassword, true)
-})
-
-test('a seller sees where they are signed in, the newest first, and ends one of them, all others, or this one', async () => {
-  const [shop] = shared()
-  const { browser, email } = await signedIn(shop)
-  await browser.setPassword()
-  const agents: [string, string][] = [
-    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1', 'Safari on iOS'],
-    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36', 'Chrome on Windows'],
-    ['<script>alert(1)</script>\u00e9', 'A program'],
-    ['', 'A program'],
-  ] // oxfmt-ignore
-  const others = []
-  for (const [agent] of agents) {
-    const other = newBrowser(shop, { headers: { 'user-agent': Buffer.from(agent).toString('latin1') } })
-    assert.equal((await other.signIn(email)).status, 200, agent)
-    others.push(other)
-  }
-  const list = async (one = browser) => (await one.call('GET', '/api/auth/sessions')).body.items
-  const items = await list()
-  assert.deepEqual(
-    items.map(({ current, method, browser: name }: any) => [current, method, name]),
-    [...agents.map(([, name]) => [false, 'password', name]).reverse(), [true, 'code', 'Firefox on Linux']],
-  )
-  for (const item of items) {
-    assert.deepEqual(Object.keys(item).sort(), ['browser', 'createdAt', 'current', 'id', 'lastSeenAt', 'method'])
-    assert(Math.abs(Date.parse(item.lastSeenAt) - Date.now()) < 60_000)
-  }
-  const end = (id: string) => browser.call('DELETE', `/api/auth/sessions/${id}`)
-  assert.equal((await end(items[0].id)).status, 204)
-  assertProblem(await end(items[0].id), 404, 'session_not_found')
-  assert.equal((await list()).length, 4)
-  assert.equal(await others[3]!.isSignedIn(), false)
-  assert.equal((await browser.call('DELETE', '/api/auth/sessions')).status, 204)
-  assert.deepEqual(
-    (await list()).map(({ current }: any) => current),
-    [true],
-  )
-  for (const other of others) assert.equal(await other.isSignedIn(), false)
-  const own = await end((await list())[0].id)
-  assert.deepEqual([own.status, cookiesOf(own.headers)[0]?.attributes['max-age']], [204, '0'])
-  assert.equal(await browser.isSignedIn(), false)
-})
-
-test('no seller sees or ends another seller’s session', async () => {
-  const [shop] = shared()
-  const [mine, theirs] = [await signedIn(shop), await signedIn(shop)]
-  const { session } = (await theirs.browser.session()).body
-  const items = (await mine.browser.call('GET', '/api/auth/sessions')).body.items
-  assert.equal(items.length, 1)
-  assert.notEqual(items[0].id, session.id)
-  assertProblem(await mine.browser.call('DELETE', `/api/auth/sessions/${session.id}`), 404, 'session_not_found')
-  assertProblem(await mine.browser.call('DELETE', `/api/auth/sessions/${newId('ses')}`), 404, 'session_not_found')
-  for (const id of ['x', session.id.toUpperCase(), `${session.id}x`, '%00', "'", 'ses_', theirs.id])
-    assertProblem(await mine.browser.call('DELETE', `/api/auth/sessions/${id}`), 400, 'validation_failed')
-  assert.equal((await mine.browser.call('DELETE', '/api/auth/sessions')).status, 204)
-  assert.equal(await theirs.browser.isSignedIn(), true)
-  for (const [method, path] of [
-    ['GET', '/api/auth/sessions'],
-    ['DELETE', '/api/auth/sessions'],
-    ['DELETE', `/api/auth/sessions/${session.id}`],
-  ] as const)
-    assertProblem(await newBrowser(shop).call(method, path), 401, 'not_signed_in')
-})
-
-test('a seller has the name that they give themselves, if it is one', async () => {
-  const [shop] = shared()
-  const { browser, id, email } = await signedIn(shop)
-  const rename = (name: unknown) => browser.call('PATCH', '/api/auth/seller', { name })
-  for (const name of [
-    '',
-    ' ',
-    '\t\n',
-    'x'.repeat(201),
-    'Ann\nBcc: eve',
-    'Ann\0',
-    'Ann\u202eevil',
-    'Ann\u2066',
-    null,
-    0,
-    ['Ann'],
-    {},
-  ]) {
-    assertProblem(await rename(name), 400, 'validation_failed') // oxfmt-ignore
-  }
-  assertProblem(await browser.call('PATCH', '/api/auth/seller', {}), 400, 'validation_failed')
-  assertProblem(await newBrowser(shop).call('PATCH', '/api/auth/seller', { name: 'Ann' }), 401, 'not_signed_in')
-  assert.equal((await browser.session()).body.seller.name, 'New seller')
-  for (const [name, kept] of [
-    [' Ann’s <b>shop</b> ', 'Ann’s <b>shop</b>'],
-    ['Größe 💥', 'Größe 💥'],
-    ['متجر', 'متجر'],
-    ['x'.repeat(200), 'x'.repeat(200)],
-  ] as const) {
-    const { status, body } = await rename(name)
-    assert.deepEqual([status, body.seller.name], [200, kept])
-    assert.equal((await browser.session()).body.seller.name, kept)
-  }
-  const more = { name: 'Ann', id: newId('sel'), email: 'eve@evil.example', hasPassword: true, disabledAt: null }
-  const { seller } = (await browser.call('PATCH', '/api/auth/seller', more)).body
-  assert.deepEqual([seller.id, seller.email, seller.hasPassword], [id, email, false], 'and nothing else')
-})
-
-test('a seller says where buyers reach them, and no more of it than was sent is changed', async () => {
-  const [shop] = shared()
-  const { browser } = await signedIn(shop)
-  const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
-  await change({ name: 'Ann' })
-  for (const supportEmail of ['', 'help', 'a@b.example, c@d.example', 'Ann <a@b.example>', 0, {}])
-    assertProblem(await change({ supportEmail }), 400, 'validation_failed')
-  const { body } = await change({ supportEmail: ' Help@Shop.example ' })
-  assert.deepEqual([body.seller.name, body.seller.supportEmail], ['Ann', 'help@shop.example'])
-  await Promise.all([change({ name: 'Ann Bell' }), change({ supportEmail: 'ann@shop.example' })])
-  const { seller } = (await browser.session()).body
-  assert.deepEqual([seller.name, seller.supportEmail], ['Ann Bell', 'ann@shop.example'])
-  assert.equal((await change({ supportEmail: null })).body.seller.supportEmail, null)
-})
-
-test('another support address needs a recent sign-in, and its owner reads of it in the history and in a mail', async () => {
-  const [shop] = shared()
-  const { browser, email } = await signedIn(shop)
-  const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
-  const told = async () =>
-    (await shop.mails(email)).filter(({ subject }) => subject.startsWith('Your support address at ')).length
-  const lines = async () =>
-    (await browser.call('GET', '/api/auth/history')).body.items.map((item: any) => [item.what, item.email])
-  assert.equal((await change({ supportEmail: 'help@shop.example' })).status, 200)
-  await eventually(told, (count) => count === 1)
-  assert.deepEqual(await lines(), [['support_email_changed', 'help@shop.example']])
-
-  await sql`
-    update sessions set created_at = now() - interval '11 minutes' where token_hash = ${hashOf(token(browser))}`.execute(
-    shop.db,
-  )
-  for (const supportEmail of ['eve@evil.example', null])
-    assertProblem(await change({ supportEmail, name: 'Eve' }), 403, 'recent_sign_in_required')
-  const same = await change({ supportEmail: 'HELP@shop.example', name: 'Ann' })
-  assert.deepEqual([same.body.seller.name, same.body.seller.supportEmail], ['Ann', 'help@shop.example'])
-  assert.equal((await lines()).length, 1, 'an unchanged address causes no mail')
-
-  await browser.signInByCode(email)
-  assert.equal((await change({ supportEmail: null })).status, 200)
-  assert.deepEqual((await lines())[0], ['support_email_changed', email])
-  await eventually(told, (count) => count === 2)
-})
-
-test('which ways in there are is no secret, and holds nothing else', async () => {
-  const [shop] = shared()
-  const { status, body } = await shop.call('GET', '/api/auth/providers')
-  assert.deepEqual([status, body], [200, { idp: false }])
 })

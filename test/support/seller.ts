@@ -240,3 +240,14 @@ export function assertLimited(answer: Answer, limit: number, from: number, to: n
     [String(limit), '0', String(again)],
   )
 }
+
+/** A new seller's browser, signed in by a code. */
+export async function signedIn(shop: TestShop, email = newMailbox()) {
+  const browser = newBrowser(shop)
+  const { seller } = (await browser.signInByCode(email)).body
+  return { browser, email, id: seller.id as string }
+}
+
+/** The value of the browser's session cookie. */
+export const sessionToken = ({ jar }: Browser): string =>
+  ['till_session', '__Host-till_session', '__Secure-till_session'].map((name) => jar.value(name)).find(Boolean)!

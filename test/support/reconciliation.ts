@@ -1,0 +1,38 @@
+import pg from 'pg'
+import { type Reconciliation, reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { daysBefore } from '../../src/payments/reconciliation/nightly.ts'
+import type { Processor } from '../../src/processors/processor.ts'
+
+/** The reconciliation of the last `days` with one processor. */
+export const reconciliationOf = (
+  url: string,
+  processor: Processor,
+  days = 3,
+  mostSuspects?: number,
+): Promise<Reconciliation> => {
+  const to = new Date()
+  return reconcileBooks({
+    database: { connectionString: url },
+    processors: new Map([[processor.name, processor]]),
+    from: daysBefore(to, days),
+    to,
+    graceMs: 0,
+    ...(mostSuspects && { mostSuspects }),
+  })
+}
+
+/** The kinds of its differences, each once. */
+export const kindsOf = ({ differences }: Reconciliation): string[] =>
+  [...new Set(differences.map(({ what }) => what))].sort()
+
+/** Changes rows that are append-only, as the tables' owner can. */
+export async function planted(url: string, statement: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('alter table transfers disable trigger user')
+    return (await client.query(statement)).rowCount! > 0
+  } finally {
+    await client.end()
+  }
+}
