@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, genericPlanArray } from '../kit/database.ts'
+import type { Db } from '../kit/database.ts'
+import { genericPlanArray } from '../kit/plans.ts'
 import type { SeenCountry } from '../kit/country.ts'
 import { isId } from '../kit/ids.ts'
 import type { Locale } from '../kit/locales.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, withCustomPlan } from '../kit/database.ts'
+import type { Db } from '../kit/database.ts'
+import { withCustomPlan } from '../kit/plans.ts'
 import { FEES } from '../ledger/transfers.ts'
 
 /** The periods of the overview, in days, with the length of a chart's interval. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage, genericPlanArray } from '../kit/database.ts'
+import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { genericPlanArray } from '../kit/plans.ts'
 import { type OrderInvoice, invoicesOfOrder } from './invoice-links.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
-import { type Db, genericPlanArray, isDatabaseOutage } from '../kit/database.ts'
+import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { genericPlanArray } from '../kit/plans.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { MAIL_TRIES, type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'

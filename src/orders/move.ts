@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
-import { type Change, type Db, type Tx, changeTogether, genericPlanArray } from '../kit/database.ts'
+import { type Change, type Db, type Tx, changeTogether } from '../kit/database.ts'
+import { genericPlanArray } from '../kit/plans.ts'
 import type { EventType } from '../events/event-types.ts'
 import { writtenEvents } from '../events/record.ts'
 import { newId } from '../kit/ids.ts'

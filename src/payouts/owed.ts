@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
+import { genericPlan, literal } from '../kit/plans.ts'
 import { sellerAccount } from '../ledger/transfers.ts'
 import { refundsUnderWay } from './refunds-under-way.ts'
 
@@ -12,6 +13,7 @@ import { refundsUnderWay } from './refunds-under-way.ts'
 /** Entries whose moment alone says when they are due: sales, fees and returned money wait, and the rest counts at once. */
 export const WAITING = ['sale', 'fee', 'dispute_release', 'dispute_return', 'held_loss_back']
 export const AT_ONCE = ['payout', 'payout_failed', 'payout_reversed', 'adjustment']
+const OWN_TIME = [...WAITING, ...AT_ONCE]
 
 /** All sellers, or these. */
 export type Whose = 'all' | readonly string[]
@@ -21,7 +23,7 @@ export type Whose = 'all' | readonly string[]
  * they become due, and null for entries that are due now. All but the latest refunds and disputes are read from an index alone.
  */
 export function owedEntries(whose: Whose, holdDays: number): RawBuilder<unknown> {
-  const hold = sql`make_interval(days => ${holdDays}::int)`
+  const hold = sql`make_interval(days => ${literal(holdDays)})`
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => {
     const ofSeller = accounts(column, whose)
     const own = sql`((t.created_at + ${hold}) at time zone 'UTC')::date`
@@ -31,13 +33,13 @@ export function owedEntries(whose: Whose, holdDays: number): RawBuilder<unknown>
       select ${column} as account, t.currency, t.kind, null::date as pending_on, ${sign} sum(t.amount_minor) as minor
       from transfers t where ${ofSeller} and t.created_at <= now() - ${hold} group by 1, 2, 3
       union all
-      select ${column}, t.currency, t.kind, case when t.kind = any(${WAITING}::text[]) then ${own} end, ${sign} sum(t.amount_minor)
+      select ${column}, t.currency, t.kind, case when t.kind in ${literal(WAITING)} then ${own} end, ${sign} sum(t.amount_minor)
       from transfers t
-      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind = any(${[...WAITING, ...AT_ONCE]}::text[]) group by 1, 2, 3, 4
+      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind in ${literal(OWN_TIME)} group by 1, 2, 3, 4
       union all
       select ${column}, t.currency, t.kind, ${ofSale}, ${sign} sum(t.amount_minor)
       from transfers t left join transfers s on s.order_id = t.order_id and s.kind = 'sale'
-      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind <> all(${[...WAITING, ...AT_ONCE]}::text[]) group by 1, 2, 3, 4`
+      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind not in ${literal(OWN_TIME)} group by 1, 2, 3, 4`
   }
   return sql`${side(sql`t.credit_account`, sql`+`)} union all ${side(sql`t.debit_account`, sql`-`)}`
 }
@@ -47,7 +49,8 @@ function accounts(column: RawBuilder<unknown>, whose: Whose): RawBuilder<unknown
   if (whose === 'all') return sql`${column} >= 'seller:' and ${column} < 'seller;'`
   // with one account, PostgreSQL reads its entries in the order of the index
   const [only, ...others] = whose.map(sellerAccount)
-  return others.length === 0 ? sql`${column} = ${only ?? null}` : sql`${column} = any(${[only, ...others]}::text[])`
+  if (only !== undefined && others.length === 0) return sql`${column} = ${genericPlan(only, 'text')}`
+  return sql`${column} = any(${whose.map(sellerAccount)}::text[])`
 }
 
 /**

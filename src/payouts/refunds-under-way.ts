@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { literal } from '../kit/plans.ts'
 import { chargedBackMinor } from '../orders/returned-money.ts'
 
 /**
@@ -26,7 +27,7 @@ export const refundsUnderWay = (sellerIds: 'all' | readonly string[], holdDays: 
   left join transfers s on s.order_id = o.id and s.kind = 'sale'
   group by 1, 2, 3`
 
-const hold = (days: number) => sql`make_interval(days => ${days}::int)`
+const hold = (days: number) => sql`make_interval(days => ${literal(days)})`
 
 /** The part of the fee that goes back when so much of the price did, half to even, as share() in kit/money.ts. */
 function feeShare(returned: 'before_minor' | 'after_minor'): RawBuilder<unknown> {

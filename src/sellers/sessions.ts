@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
+import { genericPlanArray } from '../kit/plans.ts'
 import { newId } from '../kit/ids.ts'
 import { sweepRows } from '../kit/sweep.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
@@ -9,12 +10,12 @@ import type { SellerRow } from './sellers.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** The database's clock decides about all of these times. */
-const IDLE = '30 days'
-const LIFE = '90 days'
+const IDLE = sql`interval '30 days'`
+const LIFE = sql`interval '90 days'`
 /** The seller can change the account's security for this long after a sign-in. */
-const RECENT = '10 minutes'
+const RECENT = sql`interval '10 minutes'`
 /** The precision of the time of a session's last use, so that it is written once an hour and not with each request. */
-const SEEN = '1 hour'
+const SEEN = sql`interval '1 hour'`
 export const MOST_SESSIONS = 50
 const USER_AGENT_LONGEST = 300
 
@@ -48,13 +49,13 @@ export function sessionFinder(db: Db): FindSession {
     async (hashes: readonly Buffer[]) => {
       const { rows } = await sql<Row>`
         select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
-          s.created_at > now() - ${RECENT}::interval as "isRecent", s.created_at + ${RECENT}::interval as "recentUntil",
-          s.seen_at < now() - ${SEEN}::interval as "isStale",
+          s.created_at > now() - ${RECENT} as "isRecent", s.created_at + ${RECENT} as "recentUntil",
+          s.seen_at < now() - ${SEEN} as "isStale",
           e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from sessions s join sellers e on e.id = s.seller_id
-        where s.token_hash = any(${hashes}) and s.seen_at > now() - ${IDLE}::interval
-          and s.created_at > now() - ${LIFE}::interval and e.disabled_at is null`.execute(db)
+        where s.token_hash = any(${genericPlanArray(hashes, 'bytea')}::bytea[]) and s.seen_at > now() - ${IDLE}
+          and s.created_at > now() - ${LIFE} and e.disabled_at is null`.execute(db)
       const byHash = new Map(rows.map((row) => [row.tokenHash.toString('hex'), row]))
       return hashes.map((hash) => byHash.get(hash.toString('hex')))
     },
@@ -115,7 +116,7 @@ export async function listSessions(db: Db, sellerId: string): Promise<ListedSess
   const { rows } = await sql<ListedSession>`
     select id, method, user_agent as "userAgent", created_at as "createdAt", seen_at as "seenAt"
     from sessions
-    where seller_id = ${sellerId} and seen_at > now() - ${IDLE}::interval and created_at > now() - ${LIFE}::interval
+    where seller_id = ${sellerId} and seen_at > now() - ${IDLE} and created_at > now() - ${LIFE}
     order by created_at desc, id desc`.execute(db)
   return rows
 }
@@ -143,7 +144,7 @@ export async function holdSession(tx: Tx, id: string): Promise<boolean> {
 
 /** Removes expired sessions. */
 export async function sweepSessions(db: Db): Promise<void> {
-  const isOver = sql`seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`
+  const isOver = sql`seen_at < now() - ${IDLE} or created_at < now() - ${LIFE}`
   await sweepRows(db, 'sessions', isOver)
 }
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { genericPlan } from '../kit/plans.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { endOfNumber } from '../kit/order-number.ts'
@@ -43,7 +44,7 @@ export async function listOrders(
     select ${ORDER_COLUMNS}
     from (
       select o.id from orders o where o.seller_id = ${sellerId} and ${sql.join(conditions, sql` and `)}
-      order by o.created_at desc, o.id desc limit ${limit}) m
+      order by o.created_at desc, o.id desc limit ${genericPlan(limit, 'int')}) m
     join orders o on o.id = m.id
     order by o.created_at desc, o.id desc`.execute(db)
   return rows

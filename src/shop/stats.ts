@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { type Db, withCustomPlan } from '../kit/database.ts'
+import type { Db } from '../kit/database.ts'
+import { withCustomPlan } from '../kit/plans.ts'
 import { notValid } from '../kit/period.ts'
 import { chargedBackMinor } from '../orders/returned-money.ts'
 import type { Rail } from '../processors/rails.ts'

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, isDatabaseOutage, genericPlanArray, retryConflicts } from '../../kit/database.ts'
+import { type Db, isDatabaseOutage, retryConflicts } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import { newId } from '../../kit/ids.ts'
 import type { FirstAttempts } from '../../orders/new-order.ts'
 import { MOST_DECLINES } from '../../processors/processor.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Tx, genericPlanArray } from '../../kit/database.ts'
+import type { Tx } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import type { Fact, Outcome } from './fact.ts'
 import type { PaymentRecord } from './payment-record.ts'
 

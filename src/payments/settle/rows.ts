@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Change, type Tx, genericPlanArray } from '../../kit/database.ts'
+import type { Change, Tx } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import type { CapturePurpose, Effects } from './payment-record.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
 import type { TransferFact } from '../../processors/seller-accounts.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, genericPlanArray, retryConflicts } from '../../kit/database.ts'
+import { type Db, retryConflicts } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import type { State } from '../../orders/states.ts'
 
 /** A due order that this instance has claimed. */

@@ -1,14 +1,8 @@
 import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import { batched } from '../../kit/batch.ts'
-import {
-  type Db,
-  type Tx,
-  genericPlanArray,
-  inTransaction,
-  isDatabaseOutage,
-  retryConflicts,
-} from '../../kit/database.ts'
+import { type Db, type Tx, inTransaction, isDatabaseOutage, retryConflicts } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs, NewJob } from '../../kit/jobs.ts'
 import type { PaymentSnapshot, RefundFact } from '../processor.ts'

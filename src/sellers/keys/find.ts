@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, genericPlanArray, isDatabaseOutage } from '../../kit/database.ts'
+import { type Db, isDatabaseOutage } from '../../kit/database.ts'
+import { genericPlanArray } from '../../kit/plans.ts'
 import { hashOf } from '../../kit/tokens.ts'
 import type { SellerRow } from '../sellers.ts'
 import { type Standing, standingOf } from '../standing.ts'
