@@ -27,7 +27,9 @@ export async function fillSize(database: Database, orders: number, onFilled: (or
       from generate_series(0, ${sellers - 1}) s, generate_series(0, 2) f`,
   )
   const owner = `(n % ${sellers})`
-  const at = `now() - interval '1 year' + n * (interval '1 year' / ${orders}) - interval '10 minutes'`
+  // one time for all statements, so that the processor's list has our orders at our times however long the fill takes
+  const [{ now } = { now: '' }] = await query<{ now: string }>(database, 'select now()::text as now')
+  const at = `timestamptz '${now}' - interval '1 year' + n * (interval '1 year' / ${orders}) - interval '10 minutes'`
   await withoutForeignKeys(database, async () => {
     for (let first = 0; first < orders; first += AT_ONCE) {
       const last = Math.min(first + AT_ONCE, orders)

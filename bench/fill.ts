@@ -78,8 +78,9 @@ export async function insertOrders(
       rail, captured_at)
     select 'sandbox', ${capture}, ${payment}, ${order}, 'sale', ${AMOUNT_MINOR}, '${CURRENCY}', 'card', ${at}
     from ${series} where ${paid}`
-  const transfers = `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
-    select kind, 'sandbox:capture:' || ${capture}, ${order}, debit, credit, amount, '${CURRENCY}' from ${series},
+  const transfers = `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency,
+      created_at)
+    select kind, 'sandbox:capture:' || ${capture}, ${order}, debit, credit, amount, '${CURRENCY}', ${at} from ${series},
       lateral (values ('sale', 'processor:sandbox', 'seller:' || ${seller}, ${AMOUNT_MINOR}),
         ('fee', 'seller:' || ${seller}, 'fees', ${FEE_MINOR})) as t(kind, debit, credit, amount)
     where ${paid}`
