@@ -23,7 +23,7 @@ const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
  */
 const INDEXES_FIRST = '-c enable_seqscan=off'
 /**
- * The planner overrates some statements. With 1,000,000 orders a seller's balance started parallel workers, which took 10 of its 12 ms.
+ * The planner overestimates the cost of some statements. With 1,000,000 orders a seller's balance started parallel workers, which took 10 of its 12 ms.
  * With the setting above, PostgreSQL up to 17 also compiles each statement that has to read a whole table: 75 ms for one of 20 rows.
  */
 const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off'

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 // PostgreSQL plans a prepared statement anew for its first five values. Then it keeps one plan for all values, unless this plan seems to
-// cost more than the five did. To plan a long statement can take longer than to run it.
+// cost more than the five did. Planning a long statement can take longer than running it.
 
 const PLANNED_ANEW = '/* planned anew */'
 /**
@@ -20,8 +20,8 @@ export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int
   sql`(select ${values}::${sql.raw(type)}[])`
 
 /**
- * A value that is hidden from the planner too. If it sees a limit, or that an account is rarer than the average, the same happens as with
- * an array.
+ * A value that is hidden from the planner too. If the planner sees a limit, or an account that is rarer than the average, PostgreSQL plans
+ * the statement each time. The planner then takes a tenth of the rows for the limit, so the statement must not join more than its page.
  */
 export const genericPlan = (value: unknown, type: 'text' | 'int'): RawBuilder<unknown> =>
   sql`(select ${value}::${sql.raw(type)})`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
 import { withCustomPlan } from '../kit/plans.ts'
 import { FEES } from '../ledger/transfers.ts'
 
@@ -78,7 +78,7 @@ const byVolume = (a: CurrencyStatistics, b: CurrencyStatistics): number =>
 
 async function readRows(db: Db, { interval, from, to }: { interval: string; from: Date; to: Date }): Promise<Row[]> {
   const start = (column: ReturnType<typeof sql>) => sql`date_trunc(${interval}, ${column}, 'UTC')`
-  const { rows } = await sql<Row>`${withCustomPlan}
+  const statement = sql<Row>`${withCustomPlan}
     with created as (
       select currency, ${start(sql`created_at`)} as at, count(*) as created, count(paid_at) as converted from orders
       where created_at >= ${from} and created_at < ${to} and amount_minor > 0
@@ -100,6 +100,10 @@ async function readRows(db: Db, { interval, from, to }: { interval: string; from
     select currency, at, coalesce(c.created, 0)::bigint as created, coalesce(c.converted, 0)::bigint as converted,
       coalesce(s.paid, 0)::bigint as paid, coalesce(s.volume, 0)::bigint as "volumeMinor", coalesce(f.fees, 0)::bigint as "feesMinor"
     from created c full join sold s using (currency, at) full join fees f using (currency, at)
-    order by currency, at`.execute(db)
-  return rows
+    order by currency, at`
+  return inTransaction(db, async (tx) => {
+    // a year of all orders is worth the workers that a request's connection does not start
+    await sql`set local max_parallel_workers_per_gather = 2`.execute(tx)
+    return (await statement.execute(tx)).rows
+  })
 }

@@ -39,14 +39,15 @@ export async function listOrders(
   if (!conditions) return []
   if (after)
     conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
-  // the inner query reads only the index; the outer one fetches the rows of one page
+  // The inner query reads only the index, and the outer one looks up the rows of one page by their ids, one by one: the planner cannot
+  // know that they are few.
   const { rows } = await sql<OrderRow>`
-    select ${ORDER_COLUMNS}
+    select p.*
     from (
-      select o.id from orders o where o.seller_id = ${sellerId} and ${sql.join(conditions, sql` and `)}
+      select o.id from orders o where o.seller_id = ${genericPlan(sellerId, 'text')} and ${sql.join(conditions, sql` and `)}
       order by o.created_at desc, o.id desc limit ${genericPlan(limit, 'int')}) m
-    join orders o on o.id = m.id
-    order by o.created_at desc, o.id desc`.execute(db)
+    cross join lateral (select ${ORDER_COLUMNS} from orders o where o.id = m.id offset 0) p
+    order by p."createdAt" desc, p.id desc`.execute(db)
   return rows
 }
 

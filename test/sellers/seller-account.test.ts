@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { hashOf } from '../../src/kit/tokens.ts'
-import { cookiesOf, newBrowser, sharedPair, sessionToken, signedIn } from '../support/seller.ts'
-import { assertProblem, eventually } from '../support/shop.ts'
+import { cookiesOf, newBrowser, sessionToken, signedIn } from '../support/seller.ts'
+import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
-const shared = sharedPair()
+const shared = sharedShop()
 
 test('a session shows its seller, its method, its start, and until when it counts as recent', async () => {
-  const [shop] = shared()
+  const shop = shared()
   assertProblem(await newBrowser(shop).session(), 401, 'not_signed_in')
   const { browser, email, id } = await signedIn(shop)
   const { body } = await browser.session()
@@ -23,7 +23,7 @@ test('a session shows its seller, its method, its start, and until when it count
 })
 
 test('a seller sees where they are signed in, the newest first, and ends one of them, all others, or this one', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const { browser, email } = await signedIn(shop)
   await browser.setPassword()
   const agents: [string, string][] = [
@@ -65,7 +65,7 @@ test('a seller sees where they are signed in, the newest first, and ends one of 
 })
 
 test('no seller sees or ends another seller’s session', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const [mine, theirs] = [await signedIn(shop), await signedIn(shop)]
   const { session } = (await theirs.browser.session()).body
   const items = (await mine.browser.call('GET', '/api/auth/sessions')).body.items
@@ -86,7 +86,7 @@ test('no seller sees or ends another seller’s session', async () => {
 })
 
 test('a seller has the name that they give themselves, if it is one', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const { browser, id, email } = await signedIn(shop)
   const rename = (name: unknown) => browser.call('PATCH', '/api/auth/seller', { name })
   for (const name of [
@@ -124,7 +124,7 @@ test('a seller has the name that they give themselves, if it is one', async () =
 })
 
 test('a seller says where buyers reach them, and no more of it than was sent is changed', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const { browser } = await signedIn(shop)
   const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
   await change({ name: 'Ann' })
@@ -139,7 +139,7 @@ test('a seller says where buyers reach them, and no more of it than was sent is 
 })
 
 test('another support address needs a recent sign-in, and its owner reads of it in the history and in a mail', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const { browser, email } = await signedIn(shop)
   const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
   const told = async () =>
@@ -167,7 +167,7 @@ test('another support address needs a recent sign-in, and its owner reads of it 
 })
 
 test('which ways in there are is no secret, and holds nothing else', async () => {
-  const [shop] = shared()
+  const shop = shared()
   const { status, body } = await shop.call('GET', '/api/auth/providers')
   assert.deepEqual([status, body], [200, { idp: false }])
 })

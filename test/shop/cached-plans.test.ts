@@ -16,8 +16,8 @@ test('the statements of most requests of a seller keep their plan: to plan them 
   const shop = shared()
   const browser = newBrowser(shop)
   const { seller } = (await browser.signInByCode(newMailbox())).body
-  // a seller among others, whose account is rarer than the average of all accounts, with many sessions and orders
-  const productId = await shop.product({ sellerId: seller.id })
+  // a seller among others, who has fewer transfers and orders than the average, and many sessions
+  const [productId, otherProductId] = [await shop.product({ sellerId: seller.id }), await shop.product()]
   await sql`
     insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
     select kind, 'many ' || n, 'ord_' || n, replace(debit, '?', owner), replace(credit, '?', owner), amount, 'USD', now() - n * interval '3 hours'
@@ -32,8 +32,10 @@ test('the statements of most requests of a seller keep their plan: to plan them 
   )
   await sql`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor, expires_at)
-    select 'ord_' || lpad(n::text, 26, '0'), ${productId}, ${seller.id}, 'bob@example.com', 'A book', 1900, 'USD', 38, 'TILL* A BOOK', now() + interval '1 day'
-    from generate_series(1, 3000) n`.execute(shop.db)
+    select 'ord_' || lpad(n::text, 26, '0'), p.id, p.seller_id, 'bob@example.com', 'A book', 1900, 'USD', 38, 'TILL* A BOOK', now() + interval '1 day'
+    from generate_series(1, 3000) n join products p on p.id = case when n % 30 = 0 then ${productId} else ${otherProductId} end`.execute(
+    shop.db,
+  )
   await sql`analyze`.execute(shop.db)
   const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, onError: () => {} })
   t.after(close)

@@ -21,7 +21,7 @@ export const reconciliationOf = (
   })
 }
 
-/** The kinds of its differences, each once. */
+/** The kinds of a reconciliation’s differences, each once. */
 export const kindsOf = ({ differences }: Reconciliation): string[] =>
   [...new Set(differences.map(({ what }) => what))].sort()
 
