@@ -219,6 +219,8 @@ test('the page shows a code’s discount before and after the order, and the ord
   for (const line of ['$19.00', '−$3.80', '$15.20']) await expect(summary(page).getByText(line)).toBeVisible()
   await page.reload()
   await expect(summary(page).getByText('−$3.80')).toBeVisible()
+  // the line comes with the order's status, and moves the button
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
   await payWith(page)
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 20_000 })
   expect((await statusOf(page, await shownOrderId(page), to)).amount).toBe(1520)
