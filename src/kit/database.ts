@@ -23,8 +23,9 @@ const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
  */
 const INDEXES_FIRST = '-c enable_seqscan=off'
 /**
- * The planner overestimates the cost of some statements. With 1,000,000 orders a seller's balance started parallel workers, which took 10 of its 12 ms.
- * With the setting above, PostgreSQL up to 17 also compiles each statement that has to read a whole table: 75 ms for one of 20 rows.
+ * The planner overestimates the cost of some statements. With 1,000,000 orders a seller's balance started parallel workers, which took
+ * 10 of its 12 ms. With the setting above, PostgreSQL up to 17 also compiles each statement that has to read a whole table: 75 ms for
+ * one of 20 rows.
  */
 const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off'
 /** The most prepared statements of a connection. Ours are far fewer; the limit stops texts made at run time from piling up. */

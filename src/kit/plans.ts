@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 // cost more than the five did. Planning a long statement can take longer than running it.
 
 const PLANNED_ANEW = '/* planned anew */'
+
 /**
  * Begins a statement that PostgreSQL must plan anew for its values each time, such as a sum over all orders of a seller. The cached
  * plan suits a typical seller, and would sort the hundred thousand orders of a large one.
