@@ -11,14 +11,8 @@ import { sellerMaySell } from '../sellers/standing.ts'
 
 const MAILS_AT_ONCE = 500
 
-/**
- * Whether a new buyer of the product `p` gets any file. As an `exists` it became a join, and while there are few products, each order
- * then read the files of all of them.
- */
-export const hasFiles = sql<boolean>`coalesce((
-  select true from files f where f.product_id = p.id and f.removed_at is null
-    and not exists (select from withdrawn_files w where w.seller_id = p.seller_id and w.sha256 = f.sha256)
-  limit 1), false)`
+/** Whether a new buyer of the product `p` gets any file. Triggers in the database update it with each upload, removal and recall. */
+export const hasFiles = sql<boolean>`p.has_files`
 
 /** Whether the product `p` is ready to be sold. It checks for files too, because an older version can leave an active product without files. */
 export const isPublished = sql<boolean>`p.status = 'active' and ${hasFiles}`

@@ -31,7 +31,7 @@ export const recallFile = (db: Db, wanted: { fileId: string; reason: string }): 
 /** The same within a transaction. */
 export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
   const line = checkedReason(reason)
-  const { rows: products } = await sql<{ id: string }>`
+  await sql`
     select p.id from products p where p.id in (
       select c.product_id from files f join products o on o.id = f.product_id
         join products q on q.seller_id = o.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
@@ -46,8 +46,8 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
     insert into withdrawn_files (seller_id, sha256, reason)
     select seller_id, sha256, ${line} from chosen
     on conflict do nothing returning 1`.execute(tx)
-  // only products that have no other file
-  await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
+  // only products that have no other file; one can have got its copy since the first statement
+  await takeOffSale(tx, await productsWithCopies(tx, fileId))
   const already = made.length === 0
   if (!already) await recordRecall(tx, fileId, line)
   const { rows } = await sql<Omit<Recalled, 'already'>>`
@@ -63,6 +63,15 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
     where f.id = ${fileId}`.execute(tx)
   if (!rows[0]) throw new Refusal('file_not_found', 'There is no such file.')
   return { ...rows[0], already }
+}
+
+/** The ids of the seller's products that have a file with these bytes. */
+async function productsWithCopies(tx: Tx, fileId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct q.id from files f join products p on p.id = f.product_id
+      join products q on q.seller_id = p.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
+    where f.id = ${fileId}`.execute(tx)
+  return rows.map(({ id }) => id)
 }
 
 /** Tells the seller's program of each copy of a file that was recalled. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
-import { recallFile } from '../../src/products/recall.ts'
+import { type Tx, inTransaction } from '../../src/kit/database.ts'
+import { recallFile, recallFileIn } from '../../src/products/recall.ts'
 import type { Browser } from '../support/seller.ts'
-import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
+import { type Answer, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 import { type Uploader, newUploader } from '../support/uploads.ts'
 
 const shop = sharedShop()
@@ -135,6 +136,45 @@ test('two simultaneous removals leave nothing on sale, and no order of an empty 
   }
 })
 
+for (const first of ['upload', 'recall'])
+  test(`of an upload and a recall of the same bytes at once, the ${first} first, the product is not for sale`, async () => {
+    const { db } = shop()
+    const bytes = Buffer.from(newId('evt'))
+    const sold = await shop().product({ sellerId, files: [{ name: 'sold', bytes }] })
+    const other = await product(['other'])
+    const [kept] = (await read(other)).files
+    const [{ id: fileId }] = (await read(sold)).files
+    const upload = () => uploader.send('POST', `/api/products/${other}/files?name=copy&replaces=${kept.id}`, bytes)
+    const recall = (tx: Tx) => recallFileIn(tx, { fileId, reason: 'Not yours.' })
+    const waiting = async () =>
+      (
+        await sql`
+          select from pg_locks l join pg_database d on d.oid = l.database
+          where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`.execute(db)
+      ).rows.length
+    let second: Promise<unknown> | undefined
+    await inTransaction(db, async (tx) => {
+      if (first === 'recall') await recall(tx)
+      else
+        await sql`
+          insert into files (id, product_id, name, size_bytes, sha256, content_type)
+          select ${newId('file')}, ${other}, 'copy', size_bytes, sha256, content_type from files where id = ${fileId}`.execute(
+          tx,
+        )
+      second = first === 'recall' ? upload() : inTransaction(db, recall)
+      await eventually(waiting, (count) => count === 1)
+      if (first === 'upload') await sql`update files set removed_at = now() where id = ${kept.id}`.execute(tx)
+    })
+    if (first === 'recall') assertProblem((await second) as Answer, 403, 'file_withdrawn')
+    await second
+    assert.equal((await read(other)).status, 'draft')
+    await assertNotForSale(other)
+    await assertNotForSale(sold)
+    const { rows } = await sql`
+      select removed_at is null as open from files where product_id = ${other}`.execute(db)
+    assert.deepEqual(rows, [{ open: false }, { open: false }])
+  })
+
 test('a product that an earlier version left on sale without files cannot be bought', async () => {
   const id = await product([], { name: 'From before' })
   await assertNotForSale(id)
@@ -142,6 +182,27 @@ test('a product that an earlier version left on sale without files cannot be bou
     (await matters()).some(({ productId }: { productId: string }) => productId === id),
     'its seller sees it',
   )
+})
+
+test('the upgrade finds out which products have files', async (t) => {
+  const own = await startTestShop(t)
+  const ids = {
+    with: await own.product({}),
+    without: await own.product({ files: [] }),
+    recalled: await own.product({ files: [{ name: 'recalled', bytes: Buffer.from('recalled') }] }),
+  }
+  await sql`
+    drop trigger files_changed on files; drop trigger files_recalled on files; drop trigger withdrawn_files_added on withdrawn_files;
+    drop function set_has_files, remove_recalled_bytes, remove_recalled_files; alter table products drop column has_files;
+    insert into withdrawn_files (seller_id, sha256, reason)
+      select p.seller_id, f.sha256, 'Not theirs.' from files f join products p on p.id = f.product_id
+      where p.id = '${sql.raw(ids.recalled)}'`.execute(own.db)
+  const { readFile } = await import('node:fs/promises')
+  await sql
+    .raw(await readFile(new URL('../../schema/105_products_with_files.sql', import.meta.url), 'utf8'))
+    .execute(own.db)
+  const { rows } = await sql<{ id: string }>`select id from products where has_files`.execute(own.db)
+  assert.deepEqual(rows, [{ id: ids.with }])
 })
 
 test('the upgrade takes products without files off sale and mails their sellers', async (t) => {
