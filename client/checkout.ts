@@ -70,15 +70,22 @@ export function createTill(options: TillOptions) {
 
     /**
      * Reads how an order stands. The answer is complete when the address is the one the order was made with. `sync`
-     * makes the service ask the payment processor first. Pass a `token` that you kept (the `statusToken` of the order
+     * makes the service ask the payment processor first. With `wait` the service answers when it hears of the payment,
+     * after two seconds at the latest. Pass a `token` that you kept (the `statusToken` of the order
      * or the status) only where another process or page made the order.
      */
     async status(
       orderId: string,
-      { email, sync, token, signal }: CallOptions & { email?: string; sync?: boolean; token?: string } = {},
+      {
+        email,
+        sync,
+        wait,
+        token,
+        signal,
+      }: CallOptions & { email?: string; sync?: boolean; wait?: boolean; token?: string } = {},
     ): Promise<OrderStatus> {
       const status = await ask<OrderStatus>(options, `/api/checkout/${encodeURIComponent(orderId)}/status`, {
-        query: { email, token: token ?? tokens.get(orderId), ...(sync && { sync: 1 }) },
+        query: { email, token: token ?? tokens.get(orderId), ...(sync && { sync: 1 }), ...(wait && { wait: 1 }) },
         signal,
       })
       if (status.statusToken !== undefined) tokens.set(orderId, status.statusToken)
@@ -98,15 +105,17 @@ export function createTill(options: TillOptions) {
       for (let syncedAt = -Infinity; ;) {
         const sync = Date.now() - syncedAt >= SYNC_EVERY_MS
         if (sync) syncedAt = Date.now()
+        const askedAt = performance.now()
         let pauseMs: number
         try {
-          const status = await till.status(orderId, { email, sync, signal })
+          const status = await till.status(orderId, { email, sync, wait: !sync, signal })
           if (status.createdAt === undefined)
             throw new TillError('email_mismatch', 'The address is not the one of this order.')
           onStatus?.(status)
           if (status.paid) return status
           if (status.nextPollMs === null) throw new TillError('not_paid', `The order is not paid: ${status.status}.`)
-          pauseMs = status.nextPollMs
+          // the next request waits for the payment, or this one has
+          pauseMs = sync ? 0 : Math.max(0, status.nextPollMs - (performance.now() - askedAt))
         } catch (error) {
           if (!(error instanceof TillError && error.isPassing)) throw error
           pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || AWAY_MS

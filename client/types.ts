@@ -1539,6 +1539,8 @@ export interface Api {
       email?: string
       /** 1: sync with the processor now, unless that has just happened. */
       sync?: string
+      /** 1: while the order waits for its payment, answer when there is news, or after 2 seconds. */
+      wait?: string
       /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
       token?: string
     }

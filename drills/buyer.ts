@@ -4,8 +4,7 @@ import type { Created, OrderStatus } from '../src/checkout/schema.ts'
 import { type Answer, type Browser, openBrowser } from './browser.ts'
 import { type Shop, sha256 } from './shop.ts'
 
-// The pauses of the hosted page (web/pay/paying.ts, web/pay/follow.ts).
-const FIRST_LOOK_MS = 500
+// As the hosted page polls (web/pay/follow.ts).
 const POLL_MS = { least: 700, usual: 2_000 }
 const SYNC_AFTER_MS = 4_000
 /** A buyer without files after this time goes away. */
@@ -130,15 +129,16 @@ async function follow(
   { browser, email, forwarded }: Buyer,
   { payAt, giveUpAt }: { payAt: number; giveUpAt: number },
 ): Promise<OrderStatus['downloads']> {
-  await sleep(FIRST_LOOK_MS)
-  for (;;) {
-    const isOld = performance.now() - payAt >= SYNC_AFTER_MS
-    const query = new URLSearchParams({ email, token: statusToken, ...(isOld && { sync: '1' }) })
+  for (let isFirst = true; ; isFirst = false) {
+    const askedAt = performance.now()
+    const more = !isFirst && askedAt - payAt >= SYNC_AFTER_MS ? 'sync' : 'wait'
+    const query = new URLSearchParams({ email, token: statusToken, [more]: '1' })
     const path = `/api/checkout/${orderId}/status?${query}`
     const order = read<OrderStatus>(await browser.ask('GET', path, { headers: forwarded, expected: [200] }))
     if (order.downloads.length > 0) return order.downloads
     if (performance.now() > giveUpAt) throw new Error(`${orderId} is ${order.status}, and the buyer gave up`)
-    await sleep(Math.max(order.nextPollMs ?? POLL_MS.usual, POLL_MS.least))
+    const waitedMs = more === 'wait' ? performance.now() - askedAt : 0
+    await sleep(Math.max((order.nextPollMs ?? POLL_MS.usual) - waitedMs, POLL_MS.least))
   }
 }
 

@@ -9,6 +9,7 @@ import { type CreatedOrder, orderTaxView } from '../orders/new-order.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
 import { orderToPay } from '../orders/payable.ts'
+import { waitsForPayment } from '../orders/states.ts'
 import { familyOf } from '../processors/connected.ts'
 import { processorFor } from '../processors/routing.ts'
 import type { Payments } from '../payments/register.ts'
@@ -78,12 +79,12 @@ export function payOrderRoute(server: Server, parts: PayOrderParts): void {
 
 /** Starts the payment of an order that waits for one, or finds the payment under way. Refuses `payment_closed`. */
 export async function readyToPay({ processors, payments, findOrder, passes }: Paying, order: CreatedOrder) {
-  const waits = order.state === 'pending' || order.state === 'processing'
+  const waits = waitsForPayment(order.state)
   const processor = order.amountMinor > 0 && waits ? processorFor(processors, order.currency) : undefined
   const started = processor && (await payments.start(processor, order))
   // the processor may have reported meanwhile that the order is paid
   const status = processor && !started ? (await findOrder(order.id))!.state : order.state
-  if (processor && !started && (status === 'pending' || status === 'processing'))
+  if (processor && !started && waitsForPayment(status))
     throw new Refusal('payment_closed', 'This order can no longer be paid.')
   return {
     orderId: order.id,

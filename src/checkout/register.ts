@@ -21,7 +21,7 @@ interface CheckoutParts {
   db: Db
   jobs: Jobs
   processors: ReadonlyMap<string, Processor>
-  payments: Pick<Payments, 'start' | 'sync'>
+  payments: Pick<Payments, 'start' | 'sync' | 'readSettled'>
   config: {
     secrets: readonly string[]
     limits: CheckoutLimits

@@ -7,7 +7,8 @@ import { refusing } from '../kit/schema.ts'
 import type { AccountRule } from '../orders/connected-account.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
-import type { FindOrder } from '../orders/find.ts'
+import type { FindOrder, OrderView } from '../orders/find.ts'
+import { waitsForPayment } from '../orders/states.ts'
 import { wantedOrder } from './wanted-order.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
@@ -29,11 +30,18 @@ import { Checkout, CheckoutHeaders, Created, OrderStatus, StatusParams, StatusQu
 import { payOrderRoute, readyToPay } from './pay-order.ts'
 import { type Links, statusOf } from './status.ts'
 
+type MaybeOrder = OrderView | undefined
+const isWaiting = (order: MaybeOrder): boolean => order !== undefined && waitsForPayment(order.state)
+
+/** A decline alone changes neither: the buyer may be paying again. */
+const isSame = (before: MaybeOrder, now: MaybeOrder): boolean =>
+  before?.state === now?.state && before?.bankAtWork === now?.bankAtWork
+
 export interface CheckoutParts {
   db: Db
   jobs: Jobs
   processors: ReadonlyMap<string, Processor>
-  payments: Pick<Payments, 'start' | 'sync'>
+  payments: Pick<Payments, 'start' | 'sync' | 'readSettled'>
   createOrder: CreateOrder
   findOrder: FindOrder
   links: Links
@@ -215,7 +223,11 @@ function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
       const { orderId } = request.params
       const wantsSync = request.query.sync === '1'
       const synced = wantsSync && (await payments.sync(orderId))
-      const order = await findOrder(orderId)
+      const find = () => findOrder(orderId)
+      const wantsWait = request.query.wait === '1' && !wantsSync
+      const order = await (wantsWait
+        ? payments.readSettled(orderId, { read: find, isOpen: isWaiting, isSame })
+        : find())
       if (!order) return refuseUnknown(request)
       const address = await matchingAddress(order, request.query)
       const statusToken = address === undefined ? undefined : parts.statusTokens.tokenFor(orderId, address)

@@ -170,13 +170,14 @@ export const Payable = Type.Object({
 export type Payable = Type.Static<typeof Payable>
 
 export const StatusParams = Type.Object({ orderId: OrderId })
+const flag = (description: string) => Type.Optional(Type.String({ maxLength: 10, description }))
+
 export const StatusQuery = Type.Object({
   email: Type.Optional(
     Type.String({ maxLength: 320, description: 'The order’s address. The response is complete only with it.' }),
   ),
-  sync: Type.Optional(
-    Type.String({ maxLength: 10, description: '1: sync with the processor now, unless that has just happened.' }),
-  ),
+  sync: flag('1: sync with the processor now, unless that has just happened.'),
+  wait: flag('1: while the order waits for its payment, answer when there is news, or after 2 seconds.'),
   token: Type.Optional(StatusToken),
 })
 

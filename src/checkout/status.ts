@@ -3,7 +3,7 @@ import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { orderTaxView } from '../orders/new-order.ts'
 import { detailsUntil, invoiceLinks, type InvoiceUrl, netOf } from '../orders/invoice-links.ts'
 import type { Pass } from '../orders/order-passes.ts'
-import { isDelivered } from '../orders/states.ts'
+import { isDelivered, waitsForPayment } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import { brandView } from '../sellers/brand.ts'
 import type { OrderStatus } from './schema.ts'
@@ -91,7 +91,7 @@ function untilOf({ invoices, paidAt, amountMinor }: OrderView): Pick<OrderStatus
 /** The pause before the next poll grows with the order's age. Null: nothing will change by itself. */
 function nextPollMs({ state, createdAt, fullRefundPending }: OrderView): number | null {
   if (fullRefundPending) return POLL_SELDOM_MS
-  if (state !== 'pending' && state !== 'processing') return null
+  if (!waitsForPayment(state)) return null
   const age = Date.now() - createdAt.getTime()
   if (age < SOON_MS) return POLL_SOON_MS
   return age < LATER_MS ? POLL_LATER_MS : POLL_SELDOM_MS

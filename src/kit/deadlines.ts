@@ -9,6 +9,8 @@ export interface Deadlines {
   readonly syncBudgetMs: number
   /** The shortest time between two syncs of one order, over all instances and all requests with sync=1. */
   readonly syncPauseMs: number
+  /** How long a status request with wait=1 waits for news. The pages plan their next request by it. */
+  readonly statusWaitMs: number
   /** The calls to the processor while we handle its notification. Processors wait at least five seconds for our answer. */
   readonly webhookAskMs: number
   /** All requests to the identity provider for one start or one return. We promise an answer in five seconds and have other work. */
@@ -23,6 +25,7 @@ export const DEADLINES: Deadlines = Object.freeze({
   processorCallMs: 8_000,
   syncBudgetMs: 4_000,
   syncPauseMs: 3_000,
+  statusWaitMs: 2_000,
   webhookAskMs: 4_000,
   identityProviderMs: 3_000,
   smtpMs: 10_000,

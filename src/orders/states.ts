@@ -58,5 +58,8 @@ export function stateAfter(state: State, move: Move): State | undefined {
   return (from as readonly State[]).includes(state) ? to : undefined
 }
 
+/** Whether a payment can still make the order paid before it expires. */
+export const waitsForPayment = (state: State): boolean => state === 'pending' || state === 'processing'
+
 /** Whether the buyer may have the files: the order is paid, and the money has not gone back. */
 export const isDelivered = (state: State): boolean => state === 'paid' || state === 'partially_refunded'

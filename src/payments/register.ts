@@ -22,6 +22,7 @@ import { sweepEvents } from './settle/unseen-events.ts'
 import { backfill } from './sync/backfill.ts'
 import { registerSyncLater } from './sync/later.ts'
 import { syncDue, syncOrder } from './sync/sync.ts'
+import { type Reading, orderWaits } from './waits.ts'
 
 /** Before the reconciliation. */
 const FILL_IN_AT = '7 3 * * *'
@@ -39,7 +40,7 @@ interface PaymentsParts {
   config: {
     orderTtlHours: { bank: number }
     retention: { eventDays: number }
-    deadlines: Pick<Deadlines, 'syncBudgetMs' | 'syncPauseMs' | 'webhookAskMs'>
+    deadlines: Pick<Deadlines, 'syncBudgetMs' | 'syncPauseMs' | 'webhookAskMs' | 'statusWaitMs'>
   }
   log: Log
 }
@@ -50,6 +51,8 @@ export interface Payments {
   start(preferred: Processor, order: OrderToPay): ReturnType<typeof startPayment>
   /** See syncOrder(). */
   sync(orderId: string): Promise<boolean>
+  /** Reads an order. While it waits for its payment, see OrderWaits.read(). */
+  readSettled<T>(orderId: string, reading: Omit<Reading<T>, 'ms'>): Promise<T>
   /** See syncDue(). A job calls it each minute. */
   syncDue(): Promise<number>
   /** See backfill(). A job calls it each minute. */
@@ -62,12 +65,14 @@ export async function registerPayments(
   { db, reservedDb, database, jobs, processors, browsers, config, log }: PaymentsParts,
 ): Promise<Payments> {
   const { deadlines } = config
-  const settle = settler(reservedDb, jobs, { bankTtlHours: config.orderTtlHours.bank })
+  const waits = orderWaits()
+  const settle = settler(reservedDb, jobs, { bankTtlHours: config.orderTtlHours.bank, onSettled: waits.end })
   const attempts = attemptKeeper(db)
   const syncing = { db, processors, settle, log }
   const payments: Payments = {
     start: (preferred, order) => startPayment({ ...syncing, jobs, attempts }, preferred, order),
     sync: (orderId) => syncOrder(syncing, orderId, deadlines),
+    readSettled: (orderId, reading) => waits.read(orderId, { ...reading, ms: deadlines.statusWaitMs }),
     syncDue: () => syncDue({ ...syncing, attempts }),
     backfill: () => backfill({ ...syncing, jobs }),
   }

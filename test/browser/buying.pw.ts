@@ -112,6 +112,14 @@ test.describe('on a phone', () => {
   })
 })
 
+test('after the press the page lets the service wait for the payment', async ({ page }) => {
+  const asked = requestsTo(page, /\/status$/)
+  await fillIn(page)
+  await payWith(page)
+  await expectPaid(page)
+  expect(asked[0]?.url()).toContain('wait=1')
+})
+
 // The screen is the same in whatever way the service learns of a payment.
 for (const scenario of ['lost_webhook', 'repeated_webhook', 'reordered_webhook']) {
   test(`${scenario}: paid, and the files are there`, async ({ page }) => {

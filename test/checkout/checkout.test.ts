@@ -384,6 +384,7 @@ for (const begun of ['when it starts', 'with the order'] as const)
       payments: {
         start: (preferred, order) => startPayment(starting, preferred, order),
         sync: () => assert.fail('nothing to sync'),
+        readSettled: () => assert.fail('nothing to wait for'),
       },
       createOrder: orderMaker(shop.db, {} as Jobs, {
         statementPrefix: 'TILL',

@@ -39,7 +39,11 @@ export function openOrder(asked: string): OpenOrder {
     }
     try {
       const { status = 'pending' } = get().order ?? {}
-      const order = await getStatus(orderId, email, status === 'pending' || status === 'processing')
+      const order = await getStatus(
+        orderId,
+        email,
+        status === 'pending' || status === 'processing' ? 'sync' : undefined,
+      )
       // The service sends the details only when the address is the order's.
       if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email, order.statusToken)

@@ -107,7 +107,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     // The old offer and messages were about the other price.
     choose: (currency) => set({ currency, offer: undefined, repriced: undefined, ...NO_NOTICE }),
     showTax: (tax) => set({ tax }),
-    check: following.check,
+    check: () => following.check(),
     renew: () => following.check().then(() => get().order?.downloads ?? []),
     letGo,
     startOver,

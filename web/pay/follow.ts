@@ -18,8 +18,8 @@ interface Listener {
 }
 
 export interface Following {
-  /** Asks now how the order stands, one request at a time. */
-  check: () => Promise<void>
+  /** Asks now how the order stands, one request at a time. With `wait` the service may wait for the payment first. */
+  check: (more?: 'wait') => Promise<void>
   /** Plans the next request: by the present state, or after `ms`. */
   plan: (ms?: number) => void
   stop: () => void
@@ -29,17 +29,22 @@ export interface Following {
 export function follow({ get, set }: Store<State>, listener: Listener): Following {
   let timer: ReturnType<typeof setTimeout> | undefined
   let asking: Promise<void> | undefined
+  let askedFor: string | undefined
   let failures = 0
+  /** How long the service may have waited before it answered. */
+  let waitedMs = 0
   const nextLook = lateLooks()
 
-  async function ask(): Promise<void> {
+  async function ask(more: 'sync' | 'wait' | undefined): Promise<void> {
     const { kept, order } = get()
     if (!kept?.orderId) return
     const { orderId, email, attempt, link } = kept
+    const askedAt = performance.now()
     const isCurrent = () => get().kept?.orderId === orderId
     try {
-      const answer = await getStatus(orderId, link ? '' : email, needsSync(get()), link)
+      const answer = await getStatus(orderId, link ? '' : email, more, link)
       failures = 0
+      waitedMs = more === 'wait' ? performance.now() - askedAt : 0
       const elsewhere = get().busy !== 'in_form' && (await isHeld(orderId))
       if (!isCurrent()) return
       // An answer to a request from before the press on the button says nothing about the press.
@@ -62,7 +67,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
       return Math.min(Math.max(wanted, 1000 * 2 ** failures), POLL_MS.most)
     }
     const view = viewOf(get())
-    if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
+    if (view === 'waiting') return Math.max((order?.nextPollMs ?? POLL_MS.usual) - waitedMs, POLL_MS.least)
     // A declined payment can still succeed at the bank, and another device can pay a code on the screen. While the
     // buyer is in a form, the service can learn of the payment before this page does.
     if (view === 'in_form' || (view === 'payment' && (notice || watching || kept.left)))
@@ -78,11 +83,17 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   const plan = (ms?: number) => {
     stop()
     const wait = ms ?? waitMs()
-    if (wait !== undefined) timer = setTimeout(check, wait)
+    if (wait !== undefined) timer = setTimeout(() => void check(), wait)
   }
-  function check(): Promise<void> {
+  /** What the service must do before it answers. A page that knows nothing yet does not wait. */
+  const usual = () => (needsSync(get()) ? 'sync' : viewOf(get()) === 'waiting' && get().order ? 'wait' : undefined)
+  function check(more?: 'wait'): Promise<void> {
     stop()
-    asking ??= ask().finally(() => {
+    const id = get().kept?.orderId
+    // A request from before the payment may know nothing of it, and one about another order knows nothing of this one.
+    if (asking && (more || askedFor !== id)) return asking.then(() => check(more))
+    askedFor = id
+    asking ??= ask(more ?? usual()).finally(() => {
       asking = undefined
       listener.asked(failures > 0)
     })

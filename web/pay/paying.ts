@@ -7,7 +7,7 @@ import type { OrderToPay, Outcome, PaymentForm } from './payment-form.ts'
 import { returnUrl } from './returned.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
 
-/** The notification of a payment that was just approved has usually arrived by then. */
+/** Before the first look at a payment that the buyer finishes elsewhere. */
 const FIRST_LOOK_MS = 500
 
 interface Surroundings {
@@ -76,7 +76,8 @@ export function payInForms(
       case 'captured':
       case 'processing':
         keepAttempt({ ...attempt, answer: outcome.kind }, { busy: undefined })
-        break
+        // The service answers as soon as it hears of the payment.
+        return void following.check('wait')
       case 'left':
         keepAttempt({ ...attempt, answer: 'left', ...(outcome.how && { how: outcome.how }) }, { busy: undefined })
         break

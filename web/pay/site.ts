@@ -20,7 +20,7 @@ export async function meetOwnSite(productId: string): Promise<void> {
 /** For a window that does not know the order: to the seller's site once the order is paid, otherwise to the order's page. */
 export const leadOn = ({ orderId, back }: { orderId: string; back: string }): Promise<void> =>
   load()
-    .then((part) => part.siteOf(() => getStatus(orderId, '', true, back)))
+    .then((part) => part.siteOf(() => getStatus(orderId, '', 'sync', back)))
     .catch(() => {})
     .then((site) => location.replace(site || `/order/?order=${orderId}`))
 

@@ -77,8 +77,9 @@ export const createOrder = (order: Wish & { productId: string; email: string }, 
 export const payOrder = (orderId: string, token: string) =>
   call<Payable>(`/api/checkout/${path(orderId)}/payment`, { token })
 
-export function getStatus(orderId: string, email: string, sync = false, token = tokenOf(orderId)) {
-  const query = new URLSearchParams({ email, ...(token && { token }), ...(sync && { sync: '1' }) })
+/** `more`: let the service `sync` with the processor first, or `wait` up to two seconds for the payment. */
+export function getStatus(orderId: string, email: string, more?: 'sync' | 'wait', token = tokenOf(orderId)) {
+  const query = new URLSearchParams({ email, ...(token && { token }), ...(more && { [more]: '1' }) })
   return call<OrderStatus>(`/api/checkout/${path(orderId)}/status?${query}`)
 }
 

@@ -24,6 +24,12 @@ import * as rows from './rows.ts'
 
 export type Settle = (fact: Fact, options?: BatchOptions) => Promise<Outcome>
 
+export interface SettleOptions {
+  bankTtlHours: number
+  /** Hears of the changed orders after the commit. */
+  onSettled?: (orderIds: readonly string[]) => void
+}
+
 /** Facts that no buyer waits for gather this long. Processors wait five seconds or more for an answer. */
 const GATHER_MS = 100
 
@@ -33,16 +39,16 @@ const GATHER_MS = 100
  * order's state, captures, refunds, disputes, the ledger, the timeline, the notification's id, and the mails and refunds to send.
  * Facts that arrive together share that transaction.
  */
-export function settler(db: Db, jobs: Jobs, { bankTtlHours }: { bankTtlHours: number }): Settle {
-  return batched((facts: readonly Fact[]) => inTransaction(db, (tx) => settleAll(tx, jobs, bankTtlHours, facts)), {
-    most: 32,
-    atOnce: 2,
-    gatherMs: GATHER_MS,
-    isOutage: isDatabaseOutage,
-  })
+export function settler(db: Db, jobs: Jobs, { bankTtlHours, onSettled }: SettleOptions): Settle {
+  const settle = async (facts: readonly Fact[]) => {
+    const { outcomes, changed } = await inTransaction(db, (tx) => settleAll(tx, jobs, bankTtlHours, facts))
+    onSettled?.(changed)
+    return outcomes
+  }
+  return batched(settle, { most: 32, atOnce: 2, gatherMs: GATHER_MS, isOutage: isDatabaseOutage })
 }
 
-async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readonly Fact[]): Promise<Outcome[]> {
+async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readonly Fact[]) {
   const records = await lockRecords(tx, facts)
   const { decisions, outcomes } = decideAll(records, facts)
   await findTooEarly(tx, facts, outcomes)
@@ -64,7 +70,7 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   )
   // at the end, because it locks the numbers of the sellers until the commit
   await issueInvoices(tx, papers)
-  return outcomes
+  return { outcomes, changed: orderIdsWhere(decisions, (effects) => !isNothing(effects)) }
 }
 
 type Decision = ReturnType<typeof decide>
