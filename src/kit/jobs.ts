@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
-import { type Tx, connect, onTransactionEnd } from './database.ts'
+import { type Tx, connect, isDatabaseOutage, onTransactionEnd } from './database.ts'
 import { checkDue } from './jobs/due.ts'
 import { type BegunJobs, begunJobs } from './jobs/begun.ts'
 import { addTaken, lostJobReleaser, newOwner, releaseJobsOf, takenJob } from './jobs/claims.ts'
@@ -64,6 +64,9 @@ const SCHEDULED: QueueOptions = {
 }
 /** For looking for jobs, taking them and recording their outcomes. */
 const CONNECTIONS = 3
+/** While a process starts, it tries again for this time. */
+const START_MS = 30_000
+const START_AGAIN_MS = 200
 /** The time that running jobs have to finish when the process ends. */
 const STOP_MS = 8_000
 
@@ -119,7 +122,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   const parts = { boss, db, begun, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
   const work = async (queue: string, options: QueueOptions, handler: Handler) => {
     await define(queue, options)
-    if (options.isBrief) await begun.open(queue)
+    if (options.isBrief) await atStart(() => begun.open(queue))
     queues.set(queue, runQueue(parts, queue, options, handler))
     due.soon()
   }
@@ -145,6 +148,18 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
       await boss.stop({ graceful: false })
       await close()
     },
+  }
+}
+
+/** A start must not fail because a busy machine takes seconds for a statement. `work` may run several times. */
+async function atStart(work: () => Promise<void>): Promise<void> {
+  for (const end = performance.now() + START_MS; ;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseOutage(error) || performance.now() > end) throw error
+      await sleep(START_AGAIN_MS)
+    }
   }
 }
 

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../src/kit/database.ts'
-import { DropJob } from '../../src/kit/jobs.ts'
-import { OPTIONS, add, heldJobs, newWorld, startOther, states, untilTaking } from '../support/jobs-world.ts'
+import { DropJob, startJobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { OPTIONS, QUICK, add, heldJobs, newWorld, startOther, states, untilTaking } from '../support/jobs-world.ts'
 import { eventually } from '../support/shop.ts'
 
 // Jobs of a brief queue, which are rows of a small table while they run for the first time.
@@ -151,4 +152,21 @@ test('a brief job that runs longer than its queue allows counts as lost, and end
     (all) => all.join() === 'completed',
   )
   assert.deepEqual(ran, [0])
+})
+
+test('a start outlasts a database that is too busy for a statement', async (t) => {
+  const world = await newWorld(t)
+  await world.start()
+  const jobs = await startJobs({ connectionString: world.url, query_timeout: 20 }, newLog('silent'), QUICK)
+  t.after(() => jobs.stop())
+  const refused = () =>
+    sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(world.db)
+  let started: Promise<void> | undefined
+  await inTransaction(world.db, async (tx) => {
+    await sql`lock table job_claims in access exclusive mode`.execute(tx)
+    started = jobs.on('patient', BRIEF, async () => {})
+    await eventually(refused, ({ rows }) => rows.length > 1)
+  })
+  await started
+  assert.equal(await queueClaims(world.db, 'patient'), 1)
 })

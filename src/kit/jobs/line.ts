@@ -10,8 +10,8 @@ export const LOCK_CLASS = 1_953_066_092
 const CHANNEL = `'pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24)`
 
 const CONNECT_TIMEOUT_MS = 3_000
-/** The first connection of a process: a start must not fail because a busy machine takes seconds for it. */
-const FIRST_CONNECT_TIMEOUT_MS = 30_000
+/** Each step of the first connection of a process: a start must not fail because a busy machine takes seconds for it. */
+const FIRST_TIMEOUT_MS = 30_000
 const QUERY_TIMEOUT_MS = 4_000
 /** A machine that is lost does not close its connection. With these settings the server does, within about ten seconds. */
 const KEEPALIVES = '-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3'
@@ -46,14 +46,13 @@ export async function openLine(
   let lost = new AbortController()
   const isClosed = () => closing.signal.aborted
 
-  async function open(connectTimeoutMs: number): Promise<pg.Client> {
+  async function open(timeoutMs: { connect: number; query: number }): Promise<pg.Client> {
     const ended = new AbortController()
     const onEnd = () => {
       if (lost === ended) isUp = false
       ended.abort()
     }
-    const settings = { ...connection, connectionTimeoutMillis: connectTimeoutMs }
-    const client = await openLocked(settings, owner, { onEnd, onNewJobs: events.onNewJobs })
+    const client = await openLocked(connection, { owner, timeoutMs }, { onEnd, onNewJobs: events.onNewJobs })
     lost = ended
     return client
   }
@@ -72,7 +71,7 @@ export async function openLine(
     let openedAt = 0
     for (let client: pg.Client | undefined = first; !isClosed();) {
       try {
-        client ??= await open(CONNECT_TIMEOUT_MS)
+        client ??= await open({ connect: CONNECT_TIMEOUT_MS, query: QUERY_TIMEOUT_MS })
         isUp = !lost.signal.aborted
         openedAt = performance.now()
         // we missed the announcements of jobs that were added before we listened
@@ -91,7 +90,7 @@ export async function openLine(
     }
   }
 
-  void keep(await open(FIRST_CONNECT_TIMEOUT_MS))
+  void keep(await open({ connect: FIRST_TIMEOUT_MS, query: FIRST_TIMEOUT_MS }))
   return {
     isUp: () => isUp,
     close: () => closing.abort(),
@@ -101,12 +100,13 @@ export async function openLine(
 /** Connects, takes the lock and listens for new jobs. */
 async function openLocked(
   settings: pg.ClientConfig,
-  owner: number,
+  { owner, timeoutMs }: { owner: number; timeoutMs: { connect: number; query: number } },
   { onEnd, onNewJobs }: { onEnd: () => void; onNewJobs: LineEvents['onNewJobs'] },
 ): Promise<pg.Client> {
   const client = new pg.Client({
     options: KEEPALIVES,
     ...settings,
+    connectionTimeoutMillis: timeoutMs.connect,
     application_name: 'till-jobs',
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
@@ -117,9 +117,11 @@ async function openLocked(
   try {
     await client.connect()
     // a shared lock does not wait when the server still holds it for our lost connection
-    await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
-    const { rows } = await client.query(`select ${CHANNEL} as channel`)
-    await client.query(`listen "${rows[0].channel}"`)
+    const query = (text: string, values: unknown[] = []) =>
+      client.query({ text, values, ...({ query_timeout: timeoutMs.query } as object) })
+    await query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
+    const { rows } = await query(`select ${CHANNEL} as channel`)
+    await query(`listen "${rows[0].channel}"`)
     return client
   } catch (error) {
     end(client)
