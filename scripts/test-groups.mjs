@@ -78,10 +78,24 @@ export function groupsOf(name, files) {
       return `describe(${JSON.stringify(file)}, async () => { ${first}await import(${url}) })`
     })
     const group = path.resolve(GROUPS, `${name}-${at + 1}.test.mjs`)
-    fs.writeFileSync(group, ["import { describe } from 'node:test'", ...suites, ...noteCost(group), ''].join('\n'))
+    fs.writeFileSync(
+      group,
+      ["import { after, describe } from 'node:test'", ...suites, ...noteCost(group), ...END, ''].join('\n'),
+    )
     return group
   })
 }
+
+/** What a failed test has left open must not keep the group's process, and so the whole run, for ever. */
+const END = [
+  'after(() => {',
+  '  const end = () => {',
+  "    console.error(`still open: ${process.getActiveResourcesInfo().join(', ')}`)",
+  '    process.exit(1)',
+  '  }',
+  '  setTimeout(end, 60_000).unref()',
+  '})',
+]
 
 /** @param {string} group */
 function noteCost(group) {

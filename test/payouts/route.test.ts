@@ -79,7 +79,10 @@ test('a seller sells only while the linked account is activated, and reads why n
   assertProblem(await buy(productId), 409, 'shop_not_open')
   const suspended = await view('restricted')
   assert.deepEqual(suspended.missing, ['Razorpay has suspended this account. Please ask the operator of this service'])
-  const mail = (await all().shop.mails(email)).find(({ subject }) => /takes no payments/.test(subject))
+  const mail = await eventually(
+    async () => (await all().shop.mails(email)).find(({ subject }) => /takes no payments/.test(subject)),
+    (found) => found !== undefined,
+  )
   assert.equal(mail?.subject, 'Your Razorpay account takes no payments')
 })
 

@@ -46,7 +46,12 @@ test('a repeat tells the processor nothing, and a seller adds only so many sites
   // the jobs of a queue run one after the other, so this one shows that the repeats have made none
   await add('other.example')
   await until(['shop.example', 'pay.till.test', 'other.example'])
-  assert.equal(asked() - before, 3, 'asked for both hosts, and made one')
+  // it asks for its own host last
+  const during = await eventually(
+    async () => asked() - before,
+    (count) => count >= 3,
+  )
+  assert.equal(during, 3, 'asked for both hosts, and made one')
   assertProblem(await put('shop.example'), 429, 'rate_limited')
 })
 
