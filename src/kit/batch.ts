@@ -20,9 +20,13 @@ export interface BatchOptions {
  * before or after the arrival of the first waiting input, whichever is earlier. It begins sooner when it is full, or when an input
  * arrives that is not deferrable. Without gathering, inputs that arrive quickly one after the other would each start a round.
  *
- * Each use has to earn its place. With 32 or 64 requests at once, and without it, the same processor time of service and database
- * sufficed for 0.3 times as many requests for a code, 0.4 times as many session checks, 0.6 times as many starts of a payment and 0.8
- * times as many receipts, each for the end of their jobs and for storing their mails.
+ * Each use has to earn its place. The figures say how much of the work the same processor time of service and database does once the
+ * use is removed, with 32 or 64 requests at once.
+ * - Orders with an offer 0.1, requests for a code 0.3, session checks 0.4, starts of a payment 0.6.
+ * - Whole sales 0.2 without it in settle, 0.6 in the sandbox's answers, 0.8 in the sandbox's new payments, 0.7 at the ends of brief jobs,
+ *   and 0.7 where mails read their orders.
+ * - Receipts 0.8 without it at the ends of their jobs, and 0.8 where their mails are stored.
+ * - Without it for the outcomes of webhooks, 3,000 deliveries to ten endpoints did not end within a minute.
  *
  * `run` answers in the order of its inputs. When a shared round fails, each member is tried alone, so that one input that the
  * database refuses does not fail the others. `isOutage` names the errors for which the single tries would only add load.

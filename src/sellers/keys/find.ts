@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
-import { batched } from '../../kit/batch.ts'
-import { type Db, isDatabaseOutage } from '../../kit/database.ts'
-import { genericPlanArray } from '../../kit/plans.ts'
+import type { Db } from '../../kit/database.ts'
 import { hashOf } from '../../kit/tokens.ts'
 import type { SellerRow } from '../sellers.ts'
 import { type Standing, standingOf } from '../standing.ts'
@@ -23,10 +21,9 @@ export interface FoundKey {
   seller: SellerRow
 }
 
-/** Finds a key by its secret, in one read of the database; simultaneous requests share one statement. So a revoked key ends everywhere at once. */
+/** Finds a key by its secret, in one read of the database. So a revoked key ends everywhere at once. */
 export function keyFinder(db: Db): (secret: string) => Promise<FoundKey | undefined> {
   interface Row extends Omit<FoundKey, 'seller'> {
-    secretHash: Buffer
     sellerId: string
     sellerName: string
     email: string
@@ -35,28 +32,19 @@ export function keyFinder(db: Db): (secret: string) => Promise<FoundKey | undefi
     standing: Standing
     sellerSince: Date
   }
-  const read = batched(
-    async (hashes: readonly Buffer[]) => {
-      const { rows } = await sql<Row>`
-        select x.secret_hash as "secretHash", k.id, k.name, x.last_four as "lastFour", x.prefix, k.scopes,
-          k.product_ids as "productIds", k.expires_at as "expiresAt",
-          case when k.revoked_at is not null then 'revoked' when x.ends_at <= now() then 'replaced'
-            when k.expires_at <= now() then 'expired' else 'live' end as state,
-          coalesce(k.last_used_at < date_trunc('hour', now(), 'UTC'), true) as "isStale",
-          e.id as "sellerId", e.name as "sellerName", e.email, e.support_email as "supportEmail",
-          e.created_at as "sellerSince", ${standingOf('e')} as standing,
-          exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
-        from api_key_secrets x join api_keys k on k.id = x.key_id join sellers e on e.id = k.seller_id
-        where x.secret_hash = any(${genericPlanArray(hashes, 'bytea')}::bytea[]) and e.disabled_at is null`.execute(db)
-      const byHash = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
-      return hashes.map((hash) => byHash.get(hash.toString('hex')))
-    },
-    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
-  )
   return async (secret) => {
-    const row = await read(hashOf(secret))
-    if (!row) return undefined
-    const { secretHash: _, sellerId, sellerName, email, supportEmail, hasPassword, standing, sellerSince, ...key } = row
+    const { rows } = await sql<Row>`
+      select k.id, k.name, x.last_four as "lastFour", x.prefix, k.scopes, k.product_ids as "productIds", k.expires_at as "expiresAt",
+        case when k.revoked_at is not null then 'revoked' when x.ends_at <= now() then 'replaced'
+          when k.expires_at <= now() then 'expired' else 'live' end as state,
+        coalesce(k.last_used_at < date_trunc('hour', now(), 'UTC'), true) as "isStale",
+        e.id as "sellerId", e.name as "sellerName", e.email, e.support_email as "supportEmail",
+        e.created_at as "sellerSince", ${standingOf('e')} as standing,
+        exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
+      from api_key_secrets x join api_keys k on k.id = x.key_id join sellers e on e.id = k.seller_id
+      where x.secret_hash = ${hashOf(secret)} and e.disabled_at is null`.execute(db)
+    if (!rows[0]) return undefined
+    const { sellerId, sellerName, email, supportEmail, hasPassword, standing, sellerSince, ...key } = rows[0]
     const seller = {
       id: sellerId,
       name: sellerName,
