@@ -131,5 +131,7 @@ const server = http.createServer((request, response) => {
     response.end(text)
   })
 })
+// buyers keep their connections while others buy
+server.keepAliveTimeout = 120_000
 process.once('disconnect', () => process.exit(0))
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
