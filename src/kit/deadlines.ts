@@ -9,7 +9,7 @@ export interface Deadlines {
   readonly syncBudgetMs: number
   /** The shortest time between two syncs of one order, over all instances and all requests with sync=1. */
   readonly syncPauseMs: number
-  /** How long a status request with wait=1 waits for news. The pages plan their next request by it. */
+  /** How long a status request with wait=1 waits for news of the payment. */
   readonly statusWaitMs: number
   /** The calls to the processor while we handle its notification. Processors wait at least five seconds for our answer. */
   readonly webhookAskMs: number
