@@ -57,13 +57,16 @@ export function DiscountsPart({ product }: { product: Product }) {
           }}
         />
       ) : (
-        <NewCode
-          said={said}
-          onPress={() => {
-            setSaid('')
-            setAdding(true)
-          }}
-        />
+        // Not before the list, which would push it away from under the pointer.
+        (list.value !== undefined || list.trouble !== undefined) && (
+          <NewCode
+            said={said}
+            onPress={() => {
+              setSaid('')
+              setAdding(true)
+            }}
+          />
+        )
       )}
       {ending && (
         <Ending
