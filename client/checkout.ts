@@ -105,7 +105,7 @@ export function createTill(options: TillOptions) {
       for (let syncedAt = -Infinity; ;) {
         const sync = Date.now() - syncedAt >= SYNC_EVERY_MS
         if (sync) syncedAt = Date.now()
-        const askedAt = performance.now()
+        const askedAt = Date.now()
         let pauseMs: number
         try {
           const status = await till.status(orderId, { email, sync, wait: !sync, signal })
@@ -115,7 +115,8 @@ export function createTill(options: TillOptions) {
           if (status.paid) return status
           if (status.nextPollMs === null) throw new TillError('not_paid', `The order is not paid: ${status.status}.`)
           // the next request waits for the payment, or this one has
-          pauseMs = sync ? 0 : Math.max(0, status.nextPollMs - (performance.now() - askedAt))
+          const waitedMs = Math.max(0, Date.now() - askedAt)
+          pauseMs = sync ? 0 : Math.max(0, status.nextPollMs - waitedMs)
         } catch (error) {
           if (!(error instanceof TillError && error.isPassing)) throw error
           pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || AWAY_MS
