@@ -86,7 +86,7 @@ export function groupsOf(name, files) {
   })
 }
 
-/** What a failed test has left open must not keep the group's process, and so the whole run, for ever. */
+/** A failed test can leave a server open, which would keep the group's process alive, and the whole run would never end. */
 const END = [
   'after(() => {',
   '  const end = () => {',
