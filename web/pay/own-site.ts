@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../ui/api.ts'
+import type { ApiError, OrderStatus } from '../ui/api.ts'
 import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
@@ -89,7 +89,7 @@ export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } 
 
 /**
  * Where a paid order leads on to. A bank has taken the whole window from a frame, whose order this window does not know. Undefined: the
- * order leads nowhere, or is not paid.
+ * order leads nowhere, or is not paid. It rejects if the service knows no such order.
  */
 export async function siteOf(ask: () => Promise<OrderStatus>): Promise<string | undefined> {
   const line = document.createElement('p')
@@ -98,7 +98,10 @@ export async function siteOf(ask: () => Promise<OrderStatus>): Promise<string | 
   line.textContent = 'Confirming your payment…'
   document.getElementById('app')!.append(line)
   for (let looks = LOOKS; looks > 0; looks--) {
-    const order = await ask().catch(() => undefined)
+    const order = await ask().catch((trouble: Partial<ApiError>) => {
+      // asking again would not help
+      if (trouble.code === 'order_not_found') throw trouble
+    })
     if (order?.paid) return order.successUrl && withOrder(order.successUrl, order.orderId)
     // The processor was asked and holds no money, or the order has ended.
     if (order && (!order.successUrl || order.nextPollMs === null || (order.synced && order.canPay))) return
