@@ -82,6 +82,20 @@ async function axeFinds(page: Page, rules?: string[]): Promise<string[]> {
   )
 }
 
+/**
+ * Axe finds nothing, and nothing is too wide, on a phone and at a desk. A test that looks at every state in this way needs to run
+ * only once.
+ */
+export async function expectFine(page: Page, what: string): Promise<void> {
+  const usual = page.viewportSize()!
+  for (const [name, { viewport }] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport)
+    await expectFits(page, `${what}, ${name}`)
+    await expectAccessible(page, `${what}, ${name}`)
+  }
+  await page.setViewportSize(usual)
+}
+
 /** Nothing is wider than the screen. On a phone that is the first thing that looks broken. */
 export async function expectFits(page: Page, what: string): Promise<void> {
   const overflow = await page.evaluate(

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
 let database: pg.Client
@@ -12,11 +12,6 @@ test.beforeAll(async () => {
   await database.connect()
 })
 test.afterAll(() => database.end())
-
-async function expectFine(page: Page, what: string): Promise<void> {
-  await expectFits(page, what)
-  await expectAccessible(page, what)
-}
 
 /** A seller’s browser, and the seller. */
 async function newSeller(page: Page): Promise<string> {
@@ -61,88 +56,87 @@ async function failedPayout(sellerId: string, amount: number): Promise<string> {
   return id
 }
 
-for (const [size, options] of Object.entries(SIZES))
-  test.describe(size, () => {
-    test.use(options)
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
 
-    test('a balance below zero, a payout that failed and a currency without an account say what helps', async ({
-      page,
-    }) => {
-      const sellerId = await newSeller(page)
-      await adjust(sellerId, 5000)
-      const payoutId = await failedPayout(sellerId, 5000)
-      await adjust(sellerId, -250, 'GBP')
-      await page.goto('/shop/#/money')
-      await expect(page.getByText('€50.00 has nowhere to go')).toBeVisible()
-      await expect(page.getByText('−£2.50').first()).toBeVisible()
-      await expect(page.getByText('You owe this. Your next sales make up for it.')).toBeVisible()
-      await expect(page.getByText('The balance is below zero', { exact: false })).toBeVisible()
-      await page.getByText('What the balance is made of').first().click()
-      await expectFine(page, 'Money with a debt')
-      await page.getByRole('button', { name: 'Add your payout details' }).click()
-      await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
+  test('a balance below zero, a payout that failed and a currency without an account say what helps', async ({
+    page,
+  }) => {
+    const sellerId = await newSeller(page)
+    await adjust(sellerId, 5000)
+    const payoutId = await failedPayout(sellerId, 5000)
+    await adjust(sellerId, -250, 'GBP')
+    await page.goto('/shop/#/money')
+    await expect(page.getByText('€50.00 has nowhere to go')).toBeVisible()
+    await expect(page.getByText('−£2.50').first()).toBeVisible()
+    await expect(page.getByText('You owe this. Your next sales make up for it.')).toBeVisible()
+    await expect(page.getByText('The balance is below zero', { exact: false })).toBeVisible()
+    await page.getByText('What the balance is made of').first().click()
+    await expectFine(page, 'Money with a debt')
+    await page.getByRole('button', { name: 'Add your payout details' }).click()
+    await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
 
-      await page.getByRole('list', { name: 'Payouts, the newest first' }).getByRole('link').click()
-      await expect(page).toHaveURL(new RegExp(payoutId))
-      await expect(page.getByText('This payout failed')).toBeVisible()
-      await expect(page.getByText('AC04 The account is closed', { exact: false })).toBeVisible()
-      await expectFine(page, 'a payout that failed')
-      await page.getByRole('link', { name: 'Check your payout details' }).click()
-      await expect(page.getByRole('heading', { name: 'Money', exact: true })).toBeVisible()
-    })
+    await page.getByRole('list', { name: 'Payouts, the newest first' }).getByRole('link').click()
+    await expect(page).toHaveURL(new RegExp(payoutId))
+    await expect(page.getByText('This payout failed')).toBeVisible()
+    await expect(page.getByText('AC04 The account is closed', { exact: false })).toBeVisible()
+    await expectFine(page, 'a payout that failed')
+    await page.getByRole('link', { name: 'Check your payout details' }).click()
+    await expect(page.getByRole('heading', { name: 'Money', exact: true })).toBeVisible()
+  })
 
-    test('a payout by Razorpay is named as the seller’s bank names it', async ({ page }) => {
-      const sellerId = await newSeller(page)
-      const id = newId('po')
-      await database.query(
-        `insert into processor_payouts (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, paid_at,
+  test('a payout by Razorpay is named as the seller’s bank names it', async ({ page }) => {
+    const sellerId = await newSeller(page)
+    const id = newId('po')
+    await database.query(
+      `insert into processor_payouts (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, paid_at,
            bank_reference)
          values ($1, $2, 'razorpay@acc_0123456789abcd', $3, 'INR', 48902, 'paid', now(), now(), 'HDFCN52026112500000001')`,
-        [id, sellerId, `setl_${id.slice(-14)}`],
-      )
-      await page.goto(`/shop/#/money/payouts/${id}`)
-      await expect(page.getByText('UTR at your bank: HDFCN52026112500000001')).toBeVisible()
-      await expectFine(page, 'a payout by Razorpay')
-    })
-
-    test('an account is entered, its typing error is named, it is changed and removed', async ({ page }) => {
-      const sellerId = await newSeller(page)
-      await adjust(sellerId, 5000)
-      await adjust(sellerId, 90_000, 'INR')
-      await page.goto('/shop/#/money')
-      await page.getByRole('button', { name: 'Add an account for EUR' }).click()
-      await page.getByLabel('Account holder').fill('Ann Müller')
-      await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 01')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
-      await expect(page.getByLabel('IBAN', { exact: true })).toBeFocused()
-      await expectFine(page, 'an IBAN with a typing error')
-      await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 00')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await expect(page.getByText('DE … 3000')).toBeVisible()
-      await expect(page.getByText('Payouts are held until', { exact: false })).toBeVisible()
-      await expect(page.getByText('3704')).toHaveCount(0)
-
-      await page.getByRole('button', { name: 'Add an account for INR' }).click()
-      await page.getByRole('radio', { name: 'Indian bank account' }).check()
-      await page.getByLabel('Account holder').fill('Ann Rao')
-      await page.getByLabel('IFSC').fill('HDFC0001234')
-      await page.getByLabel('Account number').fill('12')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await expect(page.getByLabel('Account number')).toBeFocused()
-      await page.getByRole('radio', { name: 'UPI id' }).check()
-      await page.getByLabel('UPI id', { exact: true }).last().fill('ann.rao@okbank')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await expect(page.getByText('a…@okbank')).toBeVisible()
-      await expectFine(page, 'two accounts')
-
-      await page.getByRole('button', { name: 'Remove the account for EUR' }).click()
-      await expectFine(page, 'removing an account')
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await expect(page.getByText('The payout details for EUR are removed.')).toBeVisible()
-      await expect(page.getByRole('button', { name: 'Add an account for EUR' })).toBeVisible()
-    })
+      [id, sellerId, `setl_${id.slice(-14)}`],
+    )
+    await page.goto(`/shop/#/money/payouts/${id}`)
+    await expect(page.getByText('UTR at your bank: HDFCN52026112500000001')).toBeVisible()
+    await expectFine(page, 'a payout by Razorpay')
   })
+
+  test('an account is entered, its typing error is named, it is changed and removed', async ({ page }) => {
+    const sellerId = await newSeller(page)
+    await adjust(sellerId, 5000)
+    await adjust(sellerId, 90_000, 'INR')
+    await page.goto('/shop/#/money')
+    await page.getByRole('button', { name: 'Add an account for EUR' }).click()
+    await page.getByLabel('Account holder').fill('Ann Müller')
+    await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 01')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
+    await expect(page.getByLabel('IBAN', { exact: true })).toBeFocused()
+    await expectFine(page, 'an IBAN with a typing error')
+    await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('DE … 3000')).toBeVisible()
+    await expect(page.getByText('Payouts are held until', { exact: false })).toBeVisible()
+    await expect(page.getByText('3704')).toHaveCount(0)
+
+    await page.getByRole('button', { name: 'Add an account for INR' }).click()
+    await page.getByRole('radio', { name: 'Indian bank account' }).check()
+    await page.getByLabel('Account holder').fill('Ann Rao')
+    await page.getByLabel('IFSC').fill('HDFC0001234')
+    await page.getByLabel('Account number').fill('12')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByLabel('Account number')).toBeFocused()
+    await page.getByRole('radio', { name: 'UPI id' }).check()
+    await page.getByLabel('UPI id', { exact: true }).last().fill('ann.rao@okbank')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('a…@okbank')).toBeVisible()
+    await expectFine(page, 'two accounts')
+
+    await page.getByRole('button', { name: 'Remove the account for EUR' }).click()
+    await expectFine(page, 'removing an account')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await expect(page.getByText('The payout details for EUR are removed.')).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Add an account for EUR' })).toBeVisible()
+  })
+})
 
 test('an account is changed only after a sign-in of the last ten minutes, and the form comes back', async ({
   page,

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, mailsTo, newSellerEmail } from './seller.ts'
 import { startService, type Service } from './service.ts'
 
@@ -62,163 +62,157 @@ async function sell(page: Page, amount: number): Promise<void> {
   await expect.poll(status, SLOW).toBe(true)
 }
 
-async function expectFine(page: Page, what: string): Promise<void> {
-  await expectFits(page, what)
-  await expectAccessible(page, what)
-}
-
 const dialog = (page: Page) => page.getByRole('dialog')
 const confirm = (page: Page, name: string | RegExp) => dialog(page).getByRole('button', { name }).click()
 
-for (const [size, options] of Object.entries(SIZES))
-  test.describe(size, () => {
-    test.use(options)
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
 
-    test('a seller enters an account, sells, is paid by a run, and downloads the statement', async ({
-      page,
-      browser,
-    }) => {
-      const context = await browser.newContext({ ...options, baseURL: service.url, acceptDownloads: true })
-      const shop = await context.newPage()
-      const email = await newSeller(shop)
-      await expectFine(shop, 'Money without any')
+  test('a seller enters an account, sells, is paid by a run, and downloads the statement', async ({
+    page,
+    browser,
+  }) => {
+    const context = await browser.newContext({ ...SIZES.phone, baseURL: service.url, acceptDownloads: true })
+    const shop = await context.newPage()
+    const email = await newSeller(shop)
+    await expectFine(shop, 'Money without any')
 
-      await shop.getByRole('button', { name: 'Add an account' }).click()
-      await shop.getByLabel('Currency').selectOption('USD')
-      await shop.getByRole('radio', { name: 'Another account' }).check()
-      await shop.getByRole('button', { name: 'Save' }).click()
-      await expect(shop.getByText('Please choose the country of the account.')).toBeVisible()
-      await expectFine(shop, 'payout details with faults')
-      await shop.getByLabel('Account holder').fill('Ann Example')
-      await shop.getByLabel('Country of the account').selectOption('US')
-      await shop.getByLabel('What a bank needs to pay you').fill('First Bank of Springfield\nAccount 12345678')
-      await shop.getByRole('button', { name: 'Save' }).click()
-      await expect(shop.getByText(/^Saved\. Payouts in USD go there from/)).toBeVisible()
-      await expect(shop.getByText('US … 5678')).toBeVisible()
-      await expectFine(shop, 'payout details that are held')
+    await shop.getByRole('button', { name: 'Add an account' }).click()
+    await shop.getByLabel('Currency').selectOption('USD')
+    await shop.getByRole('radio', { name: 'Another account' }).check()
+    await shop.getByRole('button', { name: 'Save' }).click()
+    await expect(shop.getByText('Please choose the country of the account.')).toBeVisible()
+    await expectFine(shop, 'payout details with faults')
+    await shop.getByLabel('Account holder').fill('Ann Example')
+    await shop.getByLabel('Country of the account').selectOption('US')
+    await shop.getByLabel('What a bank needs to pay you').fill('First Bank of Springfield\nAccount 12345678')
+    await shop.getByRole('button', { name: 'Save' }).click()
+    await expect(shop.getByText(/^Saved\. Payouts in USD go there from/)).toBeVisible()
+    await expect(shop.getByText('US … 5678')).toBeVisible()
+    await expectFine(shop, 'payout details that are held')
 
-      await sell(shop, 1900)
-      await shop.reload()
-      await expect(shop.getByText('Below the smallest payout')).toBeVisible(SLOW)
-      await sell(shop, 10_000)
-      await shop.reload()
-      await expect(shop.getByText('$116.62', { exact: true }).first()).toBeVisible(SLOW)
-      // the 72 hours after a change of details
-      await database.query(`update payout_details set payable_from = now() - interval '1 hour'`)
-      await shop.reload()
-      await expect(shop.getByText(/^\$116\.62 around /)).toBeVisible()
-      await expectFine(shop, 'Money with a balance')
+    await sell(shop, 1900)
+    await shop.reload()
+    await expect(shop.getByText('Below the smallest payout')).toBeVisible(SLOW)
+    await sell(shop, 10_000)
+    await shop.reload()
+    await expect(shop.getByText('$116.62', { exact: true }).first()).toBeVisible(SLOW)
+    // the 72 hours after a change of details
+    await database.query(`update payout_details set payable_from = now() - interval '1 hour'`)
+    await shop.reload()
+    await expect(shop.getByText(/^\$116\.62 around /)).toBeVisible()
+    await expectFine(shop, 'Money with a balance')
 
-      await signInAsOperator(page)
-      await page.getByRole('link', { name: 'Payouts' }).click()
-      await page.getByRole('button', { name: 'Propose a run' }).click()
-      await expectFine(page, 'proposing a run')
-      await confirm(page, 'Propose a run')
-      await expect(page.getByRole('heading', { name: 'Would be paid' })).toBeVisible(SLOW)
-      await expect(page.getByText('US … 5678').first()).toBeVisible()
-      await expectFine(page, 'a run that waits')
-      await page.getByRole('button', { name: 'Leave out: $116.62 to New seller' }).first().click()
-      await expectFine(page, 'leaving a seller out')
-      await confirm(page, 'Leave out')
-      await expect(page.getByText(/^Left out by an operator/).first()).toBeVisible()
-      await page.getByRole('button', { name: 'Take in again: $116.62 to New seller' }).click()
-      await confirm(page, 'Take in again')
-      await expect(page.getByText(/^Left out by an operator/)).toHaveCount(0)
-      await page.getByRole('button', { name: /^Approve \$/ }).click()
-      await confirm(page, /^Approve \$/)
-      await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible(SLOW)
-      await page.getByRole('button', { name: 'Mark USD as sent' }).click()
-      await confirm(page, 'Mark USD as sent')
-      await expect(dialog(page).getByRole('alert')).toContainText('bank file')
-      await confirm(page, 'Cancel')
-      const file = page.waitForEvent('download')
-      await page.getByRole('button', { name: /^Download the file for USD/ }).click()
-      const csv = await fs.readFile(await (await file).path(), 'utf8')
-      expect(csv).toContain('12345678')
-      await expect(page.getByText(/each download is the same file/)).toBeVisible()
-      await expectFine(page, 'a run with its files')
-      await page.getByRole('button', { name: 'Mark USD as sent' }).click()
-      await confirm(page, 'Mark USD as sent')
-      await expect(page.getByText(/^USD/).first()).toBeVisible()
-      await expect(page.getByRole('button', { name: 'Mark USD as sent' })).toHaveCount(0)
+    await signInAsOperator(page)
+    await page.getByRole('link', { name: 'Payouts' }).click()
+    await page.getByRole('button', { name: 'Propose a run' }).click()
+    await expectFine(page, 'proposing a run')
+    await confirm(page, 'Propose a run')
+    await expect(page.getByRole('heading', { name: 'Would be paid' })).toBeVisible(SLOW)
+    await expect(page.getByText('US … 5678').first()).toBeVisible()
+    await expectFine(page, 'a run that waits')
+    await page.getByRole('button', { name: 'Leave out: $116.62 to New seller' }).first().click()
+    await expectFine(page, 'leaving a seller out')
+    await confirm(page, 'Leave out')
+    await expect(page.getByText(/^Left out by an operator/).first()).toBeVisible()
+    await page.getByRole('button', { name: 'Take in again: $116.62 to New seller' }).click()
+    await confirm(page, 'Take in again')
+    await expect(page.getByText(/^Left out by an operator/)).toHaveCount(0)
+    await page.getByRole('button', { name: /^Approve \$/ }).click()
+    await confirm(page, /^Approve \$/)
+    await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible(SLOW)
+    await page.getByRole('button', { name: 'Mark USD as sent' }).click()
+    await confirm(page, 'Mark USD as sent')
+    await expect(dialog(page).getByRole('alert')).toContainText('bank file')
+    await confirm(page, 'Cancel')
+    const file = page.waitForEvent('download')
+    await page.getByRole('button', { name: /^Download the file for USD/ }).click()
+    const csv = await fs.readFile(await (await file).path(), 'utf8')
+    expect(csv).toContain('12345678')
+    await expect(page.getByText(/each download is the same file/)).toBeVisible()
+    await expectFine(page, 'a run with its files')
+    await page.getByRole('button', { name: 'Mark USD as sent' }).click()
+    await confirm(page, 'Mark USD as sent')
+    await expect(page.getByText(/^USD/).first()).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Mark USD as sent' })).toHaveCount(0)
 
-      await shop.reload()
-      const paid = shop.getByRole('list', { name: 'Payouts, the newest first' })
-      await expect(paid.getByText('On its way')).toBeVisible()
-      await paid.getByRole('link', { name: '$116.62' }).click()
-      await expect(shop.getByRole('heading', { name: 'What it is made of' })).toBeVisible()
-      await expect(shop.getByText('2 orders')).toBeVisible()
-      await expectFine(shop, 'a payout')
-      for (const [name, begin] of [
-        ['Statement as PDF', '%PDF-1.7'],
-        ['Download as CSV', '\ufeffpayout_id'],
-      ] as const) {
-        const download = shop.waitForEvent('download')
-        await shop.getByRole('link', { name }).click()
-        expect((await fs.readFile(await (await download).path(), 'utf8')).startsWith(begin), name).toBe(true)
-      }
-      const subjects = async () => (await mailsTo(context, email, service.url)).map(({ subject }) => subject)
-      await expect.poll(subjects, SLOW).toContain('$116.62 is on its way to you')
-      await context.close()
-    })
-
-    test('a statement of the bank says line by line what it did, and is read once', async ({ page }) => {
-      const { rows } = await database.query<{ reference: string }>(`select reference from payouts where state = 'sent' order by created_at desc limit 1`) // oxfmt-ignore
-      const lines = [
-        'reference,amount,currency,status,bookedOn,reason',
-        `${rows[0]!.reference},1.00,USD,booked,2026-11-23,`,
-        `PO00000000000000000000000000,5.00,USD,booked,2026-11-23,${size}`,
-      ]
-      const file = { name: 'statement.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) }
-      await signInAsOperator(page)
-      await page.goto(`${service.url}/operator/#/payouts`)
-      await page.getByLabel('Statement of your bank').setInputFiles({ ...file, buffer: Buffer.from('not a statement') })
-      await expect(page.getByRole('alert')).toBeVisible()
-      await page.getByLabel('Statement of your bank').setInputFiles(file)
-      await expect(page.getByText('statement.csv: 2 lines about payouts')).toBeVisible()
-      await expect(page.getByText('Other amount')).toBeVisible()
-      await expect(page.getByText('Not found', { exact: true })).toBeVisible()
-      await expectFine(page, 'a statement that was read')
-      await page.getByLabel('Statement of your bank').setInputFiles(file)
-      await expect(page.getByRole('alert')).toBeVisible()
-    })
-
-    test('the operator notes what the bank refused, the seller reads why, and the balance is adjusted', async ({
-      page,
-    }) => {
-      await signInAsOperator(page)
-      await page.goto(`${service.url}/operator/#/payouts?status=sent`)
-      await page
-        .getByRole('link', { name: /^\$116\.62 to / })
-        .first()
-        .click()
-      await expect(page.getByRole('heading', { name: 'What you can do' })).toBeVisible()
-      await expectFine(page, 'a payout that is sent')
-      await page.getByRole('button', { name: 'The bank refused it' }).click()
-      await dialog(page).getByLabel('Reason').fill('The account is closed')
-      await expectFine(page, 'a refused payout')
-      await confirm(page, 'The bank refused it')
-      await expect(page.locator('.head').getByText('Failed')).toBeVisible()
-      await expect(page.getByText('The account is closed').first()).toBeVisible()
-      await page.getByRole('button', { name: 'The account is right' }).click()
-      await expectFine(page, 'the account of a payout')
-      await confirm(page, 'The account is right')
-      await expect(page.getByText('said that the account of a payout is right')).toBeVisible()
-      await expect(page.getByRole('button', { name: 'The account is right' })).toHaveCount(0)
-
-      await page.getByRole('link', { name: 'New seller' }).click()
-      await page.getByRole('button', { name: 'Adjust the balance' }).click()
-      await dialog(page).getByLabel('Currency').fill('USD')
-      await dialog(page).getByLabel('Amount in USD').fill('5')
-      await dialog(page).getByRole('radio', { name: 'Take from the seller' }).check()
-      await dialog(page).getByLabel('Reason').fill('The bank took a fee')
-      await expectFine(page, 'an adjustment')
-      await confirm(page, 'Adjust the balance')
-      await expect(page.getByText(/adjusted|balance/).first()).toBeVisible()
-      await expect(dialog(page)).toHaveCount(0)
-      const { rows } = await database.query(
-        `select amount_minor::int as minor, reason from adjustments order by created_at desc limit 1`,
-      )
-      expect(rows).toEqual([{ minor: -500, reason: 'The bank took a fee' }])
-    })
+    await shop.reload()
+    const paid = shop.getByRole('list', { name: 'Payouts, the newest first' })
+    await expect(paid.getByText('On its way')).toBeVisible()
+    await paid.getByRole('link', { name: '$116.62' }).click()
+    await expect(shop.getByRole('heading', { name: 'What it is made of' })).toBeVisible()
+    await expect(shop.getByText('2 orders')).toBeVisible()
+    await expectFine(shop, 'a payout')
+    for (const [name, begin] of [
+      ['Statement as PDF', '%PDF-1.7'],
+      ['Download as CSV', '\ufeffpayout_id'],
+    ] as const) {
+      const download = shop.waitForEvent('download')
+      await shop.getByRole('link', { name }).click()
+      expect((await fs.readFile(await (await download).path(), 'utf8')).startsWith(begin), name).toBe(true)
+    }
+    const subjects = async () => (await mailsTo(context, email, service.url)).map(({ subject }) => subject)
+    await expect.poll(subjects, SLOW).toContain('$116.62 is on its way to you')
+    await context.close()
   })
+
+  test('a statement of the bank says line by line what it did, and is read once', async ({ page }) => {
+    const { rows } = await database.query<{ reference: string }>(`select reference from payouts where state = 'sent' order by created_at desc limit 1`) // oxfmt-ignore
+    const lines = [
+      'reference,amount,currency,status,bookedOn,reason',
+      `${rows[0]!.reference},1.00,USD,booked,2026-11-23,`,
+      `PO00000000000000000000000000,5.00,USD,booked,2026-11-23,at the bank`,
+    ]
+    const file = { name: 'statement.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) }
+    await signInAsOperator(page)
+    await page.goto(`${service.url}/operator/#/payouts`)
+    await page.getByLabel('Statement of your bank').setInputFiles({ ...file, buffer: Buffer.from('not a statement') })
+    await expect(page.getByRole('alert')).toBeVisible()
+    await page.getByLabel('Statement of your bank').setInputFiles(file)
+    await expect(page.getByText('statement.csv: 2 lines about payouts')).toBeVisible()
+    await expect(page.getByText('Other amount')).toBeVisible()
+    await expect(page.getByText('Not found', { exact: true })).toBeVisible()
+    await expectFine(page, 'a statement that was read')
+    await page.getByLabel('Statement of your bank').setInputFiles(file)
+    await expect(page.getByRole('alert')).toBeVisible()
+  })
+
+  test('the operator notes what the bank refused, the seller reads why, and the balance is adjusted', async ({
+    page,
+  }) => {
+    await signInAsOperator(page)
+    await page.goto(`${service.url}/operator/#/payouts?status=sent`)
+    await page
+      .getByRole('link', { name: /^\$116\.62 to / })
+      .first()
+      .click()
+    await expect(page.getByRole('heading', { name: 'What you can do' })).toBeVisible()
+    await expectFine(page, 'a payout that is sent')
+    await page.getByRole('button', { name: 'The bank refused it' }).click()
+    await dialog(page).getByLabel('Reason').fill('The account is closed')
+    await expectFine(page, 'a refused payout')
+    await confirm(page, 'The bank refused it')
+    await expect(page.locator('.head').getByText('Failed')).toBeVisible()
+    await expect(page.getByText('The account is closed').first()).toBeVisible()
+    await page.getByRole('button', { name: 'The account is right' }).click()
+    await expectFine(page, 'the account of a payout')
+    await confirm(page, 'The account is right')
+    await expect(page.getByText('said that the account of a payout is right')).toBeVisible()
+    await expect(page.getByRole('button', { name: 'The account is right' })).toHaveCount(0)
+
+    await page.getByRole('link', { name: 'New seller' }).click()
+    await page.getByRole('button', { name: 'Adjust the balance' }).click()
+    await dialog(page).getByLabel('Currency').fill('USD')
+    await dialog(page).getByLabel('Amount in USD').fill('5')
+    await dialog(page).getByRole('radio', { name: 'Take from the seller' }).check()
+    await dialog(page).getByLabel('Reason').fill('The bank took a fee')
+    await expectFine(page, 'an adjustment')
+    await confirm(page, 'Adjust the balance')
+    await expect(page.getByText(/adjusted|balance/).first()).toBeVisible()
+    await expect(dialog(page)).toHaveCount(0)
+    const { rows } = await database.query(
+      `select amount_minor::int as minor, reason from adjustments order by created_at desc limit 1`,
+    )
+    expect(rows).toEqual([{ minor: -500, reason: 'The bank took a fee' }])
+  })
+})

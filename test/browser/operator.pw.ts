@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
 import { startService, type Service } from './service.ts'
 
@@ -42,108 +42,102 @@ async function signInAsOperator(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
 }
 
-async function expectFine(page: Page, what: string): Promise<void> {
-  await expectFits(page, what)
-  await expectAccessible(page, what)
-}
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
 
-for (const [size, options] of Object.entries(SIZES))
-  test.describe(size, () => {
-    test.use(options)
+  test('an operator sees what needs a person, accepts a payment, and finds it in the log', async ({ page }) => {
+    await buy(page, 'success')
+    const orderId = await buy(page, 'wrong_amount')
+    await signInAsOperator(page)
+    await expect(page.getByText('No backup is set up.')).toBeVisible()
+    await expect(page.getByText('Conversion', { exact: true }).first()).toBeVisible()
+    await expectFine(page, 'the overview')
+    for (const days of ['365', '7']) {
+      await page.getByLabel('Period').selectOption(days)
+      await expect(page.getByText(days === '365' ? /by week/ : /by day/).first()).toBeVisible()
+    }
 
-    test('an operator sees what needs a person, accepts a payment, and finds it in the log', async ({ page }) => {
-      await buy(page, 'success')
-      const orderId = await buy(page, 'wrong_amount')
-      await signInAsOperator(page)
-      await expect(page.getByText('No backup is set up.')).toBeVisible()
-      await expect(page.getByText('Conversion', { exact: true }).first()).toBeVisible()
-      await expectFine(page, 'the overview')
-      for (const days of ['365', '7']) {
-        await page.getByLabel('Period').selectOption(days)
-        await expect(page.getByText(days === '365' ? /by week/ : /by day/).first()).toBeVisible()
-      }
+    await page.locator(`a[href="#/orders/${orderId}"]`).click()
+    await page.getByRole('button', { name: /^Accept/ }).click()
+    await expectFine(page, 'accepting a payment')
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Accept/ })
+      .click()
+    await expect(page.locator('.head').getByText('Paid')).toBeVisible()
+    await expect(page.getByText(`${OPERATOR} accepted a payment`)).toBeVisible()
+    await expectFine(page, 'an order')
 
-      await page.locator(`a[href="#/orders/${orderId}"]`).click()
-      await page.getByRole('button', { name: /^Accept/ }).click()
-      await expectFine(page, 'accepting a payment')
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Accept/ })
-        .click()
-      await expect(page.locator('.head').getByText('Paid')).toBeVisible()
-      await expect(page.getByText(`${OPERATOR} accepted a payment`)).toBeVisible()
-      await expectFine(page, 'an order')
+    await page.getByRole('button', { name: 'Refund' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Amount/)
+      .fill('x')
+    await expect(page.getByText('Please enter an amount such as 12.50.')).toBeVisible()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Amount/)
+      .fill('1')
+    await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
+    await expect(page.getByText(`${OPERATOR} refunded an order`)).toBeVisible()
 
-      await page.getByRole('button', { name: 'Refund' }).click()
-      await page
-        .getByRole('dialog')
-        .getByLabel(/^Amount/)
-        .fill('x')
-      await expect(page.getByText('Please enter an amount such as 12.50.')).toBeVisible()
-      await page
-        .getByRole('dialog')
-        .getByLabel(/^Amount/)
-        .fill('1')
-      await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
-      await expect(page.getByText(`${OPERATOR} refunded an order`)).toBeVisible()
+    await page.getByRole('button', { name: 'Recall' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Recall' }).click()
+    await expect(page.getByRole('dialog').getByRole('alert')).toBeVisible()
+    await expectFine(page, 'a recall without a reason')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 
-      await page.getByRole('button', { name: 'Recall' }).first().click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Recall' }).click()
-      await expect(page.getByRole('dialog').getByRole('alert')).toBeVisible()
-      await expectFine(page, 'a recall without a reason')
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Orders', exact: true }).first().click()
+    await page.getByLabel('Search all orders').fill('bob@example.com')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await expect(page.locator(`a[href="#/orders/${orderId}"]`)).toBeVisible()
+    await expectFine(page, 'the orders')
+    await page.getByLabel('State').selectOption('expired')
+    await expect(page.getByText('No order was found.')).toBeVisible()
 
-      await page.getByRole('link', { name: 'Orders', exact: true }).first().click()
-      await page.getByLabel('Search all orders').fill('bob@example.com')
-      await page.getByRole('button', { name: 'Search' }).click()
-      await expect(page.locator(`a[href="#/orders/${orderId}"]`)).toBeVisible()
-      await expectFine(page, 'the orders')
-      await page.getByLabel('State').selectOption('expired')
-      await expect(page.getByText('No order was found.')).toBeVisible()
-
-      await page.getByRole('link', { name: 'Log' }).click()
-      await expect(page.getByText(`${OPERATOR} accepted a payment`).first()).toBeVisible()
-      await expectFine(page, 'the log')
-    })
-
-    test('an operator approves and suspends a seller, whose shop says so', async ({ page, browser }) => {
-      const context = await browser.newContext({ ...options, baseURL: service.url })
-      const shop = await context.newPage()
-      const email = newSellerEmail()
-      await shop.goto('/sign-in/')
-      await askCode(shop, email)
-      await codeField(shop).fill(await codeFor(shop, email, 1, service.url))
-      await expect(shop).toHaveURL(/\/(shop|account)\//)
-      await shop.goto('/shop/')
-      await expect(shop.getByText('Your shop awaits its approval')).toBeVisible()
-      await expect(shop.getByRole('heading', { name: 'Three steps to your first sale' })).toBeVisible()
-      await expectFine(shop, 'a shop that awaits its approval')
-      await shop.goto('/operator/')
-      await expect(shop.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
-
-      await signInAsOperator(page)
-      await page.getByRole('link', { name: /waits? for your approval/ }).click()
-      await expect(page.getByLabel('Standing')).toHaveValue('awaiting_approval')
-      await expectFine(page, 'the sellers')
-      await page.getByLabel('Search sellers').fill(email)
-      await page.getByRole('button', { name: 'Search' }).click()
-      await page.getByRole('link', { name: 'New seller' }).click()
-      await page.getByRole('button', { name: 'Approve' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
-      await expect(page.locator('.head').getByText('May sell')).toBeVisible()
-      await expectFine(page, 'a seller')
-      await shop.goto('/shop/')
-      await expect(shop.getByRole('heading', { name: 'Three steps to your first sale' })).toBeVisible()
-      await expect(shop.getByText('Your shop awaits its approval')).toHaveCount(0)
-
-      await page.getByRole('button', { name: 'Suspend' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
-      await expect(page.locator('.head').getByText('Suspended')).toBeVisible()
-      await shop.reload()
-      await expect(shop.getByText('Your shop is suspended')).toBeVisible()
-      await context.close()
-    })
+    await page.getByRole('link', { name: 'Log' }).click()
+    await expect(page.getByText(`${OPERATOR} accepted a payment`).first()).toBeVisible()
+    await expectFine(page, 'the log')
   })
+
+  test('an operator approves and suspends a seller, whose shop says so', async ({ page, browser }) => {
+    const context = await browser.newContext({ ...SIZES.phone, baseURL: service.url })
+    const shop = await context.newPage()
+    const email = newSellerEmail()
+    await shop.goto('/sign-in/')
+    await askCode(shop, email)
+    await codeField(shop).fill(await codeFor(shop, email, 1, service.url))
+    await expect(shop).toHaveURL(/\/(shop|account)\//)
+    await shop.goto('/shop/')
+    await expect(shop.getByText('Your shop awaits its approval')).toBeVisible()
+    await expect(shop.getByRole('heading', { name: 'Three steps to your first sale' })).toBeVisible()
+    await expectFine(shop, 'a shop that awaits its approval')
+    await shop.goto('/operator/')
+    await expect(shop.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
+
+    await signInAsOperator(page)
+    await page.getByRole('link', { name: /waits? for your approval/ }).click()
+    await expect(page.getByLabel('Standing')).toHaveValue('awaiting_approval')
+    await expectFine(page, 'the sellers')
+    await page.getByLabel('Search sellers').fill(email)
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('link', { name: 'New seller' }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+    await expect(page.locator('.head').getByText('May sell')).toBeVisible()
+    await expectFine(page, 'a seller')
+    await shop.goto('/shop/')
+    await expect(shop.getByRole('heading', { name: 'Three steps to your first sale' })).toBeVisible()
+    await expect(shop.getByText('Your shop awaits its approval')).toHaveCount(0)
+
+    await page.getByRole('button', { name: 'Suspend' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
+    await expect(page.locator('.head').getByText('Suspended')).toBeVisible()
+    await shop.reload()
+    await expect(shop.getByText('Your shop is suspended')).toBeVisible()
+    await context.close()
+  })
+})
 
 test('an operator whose session has ended is led to the sign-in, and back to the same view', async ({ page }) => {
   await signInAsOperator(page)

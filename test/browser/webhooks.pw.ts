@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { Webhook } from 'standardwebhooks'
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { SIZES, expect, expectAccessible, expectFine, test } from './fixtures.ts'
 import { type Receiver, publish, sell, startReceiver } from './receiver.ts'
 import { signUp } from './seller.ts'
 
@@ -41,87 +41,79 @@ async function openEndpoint(page: Page, name = 'Unlock'): Promise<void> {
 const sendTest = (page: Page) => button(page, 'Test it').click()
 const sendChosen = (page: Page) => button(page, 'Send the test event').click()
 
-for (const [size, options] of Object.entries(SIZES)) {
-  test.describe(size, () => {
-    test.use(options)
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
 
-    test('an endpoint is added, and a sale arrives on the page by itself, with the exact body', async ({ page }) => {
-      await open(page)
-      await expect(page.getByText('Begin with a receiver like the one below')).toBeVisible(SLOW)
-      await page.getByText('A receiver to copy').click()
-      for (const name of ['Node', 'Python', 'PHP'])
-        await expect(page.getByRole('region', { name })).toContainText('WEBHOOK_SECRET', SLOW)
-      await expectAccessible(page, 'the receivers')
-      await expectFits(page, 'the receivers')
-      await button(page, 'New endpoint').click()
-      await expect(page.getByLabel('Address of your program')).toBeFocused()
-      await button(page, 'Add the endpoint').click()
-      await expect(page.getByText('Please enter the address of your program.')).toBeVisible()
-      await page.getByLabel('Only these').check()
-      await expectAccessible(page, 'the form')
-      await expectFits(page, 'the form')
-      await button(page, 'Cancel').click()
-      await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeFocused()
+  test('an endpoint is added, and a sale arrives on the page by itself, with the exact body', async ({ page }) => {
+    await open(page)
+    await expect(page.getByText('Begin with a receiver like the one below')).toBeVisible(SLOW)
+    await page.getByText('A receiver to copy').click()
+    for (const name of ['Node', 'Python', 'PHP'])
+      await expect(page.getByRole('region', { name })).toContainText('WEBHOOK_SECRET', SLOW)
+    await expectFine(page, 'the receivers')
+    await button(page, 'New endpoint').click()
+    await expect(page.getByLabel('Address of your program')).toBeFocused()
+    await button(page, 'Add the endpoint').click()
+    await expect(page.getByText('Please enter the address of your program.')).toBeVisible()
+    await page.getByLabel('Only these').check()
+    await expectFine(page, 'the form')
+    await button(page, 'Cancel').click()
+    await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeFocused()
 
-      const secret = await add(page)
-      expect(secret).toMatch(/^whsec_/)
-      await expectAccessible(page, 'the secret')
-      await expectFits(page, 'the secret')
-      await button(page, 'I have it').click()
-      await openEndpoint(page)
-      await expect(state(page)).toContainText('Nothing sent yet', SLOW)
-      await expect(page.getByText('it appears here by itself')).toBeVisible(SLOW)
-      await expectAccessible(page, 'without deliveries')
+    const secret = await add(page)
+    expect(secret).toMatch(/^whsec_/)
+    await expectFine(page, 'the secret')
+    await button(page, 'I have it').click()
+    await openEndpoint(page)
+    await expect(state(page)).toContainText('Nothing sent yet', SLOW)
+    await expect(page.getByText('it appears here by itself')).toBeVisible(SLOW)
+    await expectFine(page, 'without deliveries')
 
-      const orderId = await sell(page, await publish(page.context()))
-      await expect(row(page, 'order.paid')).toContainText(/Delivered.*200 in \d+ ms/, SLOW)
-      await expect(state(page)).toContainText('Works', SLOW)
-      await row(page, 'order.paid').locator('summary').press('Enter')
-      await expect(page.getByRole('list', { name: 'Tries, the newest first' })).toContainText('thank you', SLOW)
-      const sent = receiver.received.find(({ body }) => body.includes('order.paid'))!
-      new Webhook(secret).verify(sent.body, sent.headers)
-      const headers = (await page.getByLabel('Headers').textContent()) ?? ''
-      for (const name of ['content-type', 'content-length', 'user-agent', 'webhook-id', 'webhook-timestamp'])
-        expect(headers).toContain(`${name}: ${sent.headers[name]}`)
-      const body = JSON.parse((await page.getByLabel('Body').textContent()) ?? '') as { data: { order: object } }
-      expect(JSON.stringify(body)).toBe(sent.body)
-      expect(body.data.order).toMatchObject({ orderId })
-      await expectAccessible(page, 'an open delivery')
-      await expectFits(page, 'an open delivery')
+    const orderId = await sell(page, await publish(page.context()))
+    await expect(row(page, 'order.paid')).toContainText(/Delivered.*200 in \d+ ms/, SLOW)
+    await expect(state(page)).toContainText('Works', SLOW)
+    await row(page, 'order.paid').locator('summary').press('Enter')
+    await expect(page.getByRole('list', { name: 'Tries, the newest first' })).toContainText('thank you', SLOW)
+    const sent = receiver.received.find(({ body }) => body.includes('order.paid'))!
+    new Webhook(secret).verify(sent.body, sent.headers)
+    const headers = (await page.getByLabel('Headers').textContent()) ?? ''
+    for (const name of ['content-type', 'content-length', 'user-agent', 'webhook-id', 'webhook-timestamp'])
+      expect(headers).toContain(`${name}: ${sent.headers[name]}`)
+    const body = JSON.parse((await page.getByLabel('Body').textContent()) ?? '') as { data: { order: object } }
+    expect(JSON.stringify(body)).toBe(sent.body)
+    expect(body.data.order).toMatchObject({ orderId })
+    await expectFine(page, 'an open delivery')
 
-      await page.goto('/shop/#/developers')
-      await expect(page.getByRole('list', { name: 'Last deliveries to Unlock' })).toContainText('order.paid', SLOW)
-      await expectAccessible(page, 'with an endpoint')
-      await expectFits(page, 'with an endpoint')
-      expect(await page.content()).not.toContain(secret)
-    })
-
-    test('a failing receiver shows what came back and what helps, and a replay keeps the id', async ({ page }) => {
-      receiver.status = 503
-      receiver.answer = 'the database is away'
-      await open(page)
-      await add(page)
-      await button(page, 'I have it').click()
-      await openEndpoint(page)
-      await sendTest(page)
-      await expect(row(page, 'endpoint.test')).toContainText(/Failing.*503 in \d+ ms/, SLOW)
-      await expect(state(page)).toContainText('No try has succeeded since', SLOW)
-      await expect(state(page)).toContainText('The receiver answered 503.', SLOW)
-      await row(page, 'endpoint.test').locator('summary').click()
-      await expect(page.getByText('What helps:')).toBeVisible(SLOW)
-      await expect(page.getByLabel('The beginning of the answer').first()).toHaveText('the database is away', SLOW)
-      await expectAccessible(page, 'a failing endpoint')
-      await expectFits(page, 'a failing endpoint')
-
-      receiver.status = 204
-      await button(page, 'Replay this endpoint.test').click()
-      await expect(page.getByText('It is sent again, with the same id.')).toBeVisible(SLOW)
-      await expect(row(page, 'endpoint.test')).toContainText('Delivered', SLOW)
-      await expect(state(page)).toContainText('Works', SLOW)
-      expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-    })
+    await page.goto('/shop/#/developers')
+    await expect(page.getByRole('list', { name: 'Last deliveries to Unlock' })).toContainText('order.paid', SLOW)
+    await expectFine(page, 'with an endpoint')
+    expect(await page.content()).not.toContain(secret)
   })
-}
+
+  test('a failing receiver shows what came back and what helps, and a replay keeps the id', async ({ page }) => {
+    receiver.status = 503
+    receiver.answer = 'the database is away'
+    await open(page)
+    await add(page)
+    await button(page, 'I have it').click()
+    await openEndpoint(page)
+    await sendTest(page)
+    await expect(row(page, 'endpoint.test')).toContainText(/Failing.*503 in \d+ ms/, SLOW)
+    await expect(state(page)).toContainText('No try has succeeded since', SLOW)
+    await expect(state(page)).toContainText('The receiver answered 503.', SLOW)
+    await row(page, 'endpoint.test').locator('summary').click()
+    await expect(page.getByText('What helps:')).toBeVisible(SLOW)
+    await expect(page.getByLabel('The beginning of the answer').first()).toHaveText('the database is away', SLOW)
+    await expectFine(page, 'a failing endpoint')
+
+    receiver.status = 204
+    await button(page, 'Replay this endpoint.test').click()
+    await expect(page.getByText('It is sent again, with the same id.')).toBeVisible(SLOW)
+    await expect(row(page, 'endpoint.test')).toContainText('Delivered', SLOW)
+    await expect(state(page)).toContainText('Works', SLOW)
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+})
 
 test('an address that we may not call is refused at its field', async ({ page }) => {
   await open(page)
