@@ -8,6 +8,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded.ts'
+import { atEnd } from '../../test/support/ends.ts'
 import { claimData } from './embedded/cluster.ts'
 import { isGuarded, standGuard } from './embedded/guard.ts'
 import { findPostmaster } from './embedded/pid-file.ts'
@@ -88,7 +89,7 @@ if (process.platform === 'linux') {
     fs.rmSync(path.join(folder, 'lock'), { recursive: true })
     const pidFile = path.join(dataDir, 'postmaster.pid')
     const content = fs.readFileSync(pidFile, 'utf8')
-    finallyDo(t, () => fs.writeFileSync(pidFile, content))
+    atEnd(t, () => fs.writeFileSync(pidFile, content))
     for (const strange of [process.pid, await endedPid()]) {
       const ofAnother = content.replace(/^\d+/, String(strange))
       fs.writeFileSync(pidFile, ofAnother)
@@ -179,14 +180,14 @@ test('the log is emptied at start once it is large', async (t) => {
 test('a long path with special characters works', async (t) => {
   const folder = clusterFolder(t, `it's, "quoted" ${'and long '.repeat(10)}`)
   const postgres = await start(t, folder)
-  finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
+  atEnd(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
 })
 
 test('a path that is long in bytes, and not in characters, works', async (t) => {
   const folder = clusterFolder(t, 'größe/'.repeat(4) + 'データ'.repeat(12))
   const postgres = await start(t, folder)
-  finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
+  atEnd(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
 })
 
@@ -364,17 +365,6 @@ if (AS_ROOT) {
   })
 }
 
-/** Runs a test's cleanups in reverse order, because node:test's own hooks run in the order of registration. */
-const undo = new WeakMap<TestContext, (() => unknown)[]>()
-function finallyDo(t: TestContext, step: () => unknown): void {
-  const steps = undo.get(t) ?? []
-  undo.set(t, [step, ...steps])
-  if (steps.length > 0) return
-  t.after(async () => {
-    for (const each of undo.get(t) ?? []) await each()
-  })
-}
-
 function clusterFolder(t: TestContext, name = ''): string {
   const folder = path.join(temporaryFolder(t), name)
   fs.cpSync(path.join(prepared, 'data'), path.join(folder, 'data'), { recursive: true })
@@ -384,13 +374,13 @@ function clusterFolder(t: TestContext, name = ''): string {
 
 function temporaryFolder(t: TestContext): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${NAME}-embedded-`))
-  finallyDo(t, () => fs.rmSync(folder, { recursive: true, force: true }))
+  atEnd(t, () => fs.rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 async function start(t: TestContext, dir: string, { fast = true } = {}): Promise<EmbeddedPostgres> {
   const postgres = await startEmbedded({ dir, name: NAME, fast })
-  finallyDo(t, () => postgres.stop())
+  atEnd(t, () => postgres.stop())
   return postgres
 }
 
@@ -407,7 +397,7 @@ async function startProcess(t: TestContext, dir: string) {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   })
   const ended = once(service, 'exit')
-  finallyDo(t, async () => {
+  atEnd(t, async () => {
     service.kill('SIGKILL')
     await ended
     // killed at the moment when it had just restarted the server, before a watcher guarded that one

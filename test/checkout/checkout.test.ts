@@ -14,6 +14,7 @@ import { RAILS } from '../../src/processors/rails.ts'
 import { attemptKeeper, firstAttempts } from '../../src/payments/attempts/attempts.ts'
 import { startPayment } from '../../src/payments/attempts/start.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
+import { atEnd } from '../support/ends.ts'
 import { count } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
@@ -374,7 +375,7 @@ for (const begun of ['when it starts', 'with the order'] as const)
       appUrl: 'http://shop.test',
       sessionCookie: 'till_session',
     })
-    t.after(() => server.close())
+    atEnd(t, () => server.close())
     const parts = { db: shop.db, jobs: {} as Jobs, processors: new Map([[processor.name, processor]]) }
     const attempts = attemptKeeper(shop.db)
     const settle = () => assert.fail('nothing to settle')

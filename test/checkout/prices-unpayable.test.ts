@@ -6,6 +6,7 @@ import { decimalsOf } from '../../src/kit/money.ts'
 import { CURRENCIES } from '../../src/kit/currencies.ts'
 import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { inTransaction } from '../../src/kit/database.ts'
+import { atEnd } from '../support/ends.ts'
 import { startRazorpayShop, razorpaySettings } from '../support/razorpay-shop.ts'
 import { assertProblem, type TestShop } from '../support/shop.ts'
 import { startStripeShop } from '../support/stripe-shop.ts'
@@ -60,7 +61,7 @@ test('a price in a currency that no processor takes is not offered, and the sell
 
 test('rails and processor follow the currency of the order, and the page may show either form', async (t: TestContext) => {
   const bank = await startRazorpayServer(ACCOUNT)
-  t.after(() => bank.close())
+  atEnd(t, () => bank.close())
   const { shop } = await startStripeShop(t, { env: { ...razorpaySettings(bank), PROCESSORS: 'stripe,razorpay' } })
   const id = await product(shop, 'USD')
   const { prices } = (await view(shop, id)).body

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { atEnd } from '../support/ends.ts'
 import { newEndpoint, signedInSeller } from '../support/receiver.ts'
 import { type Ends, eventually, sharedShop, temporaryFolder } from '../support/shop.ts'
 
@@ -22,7 +23,7 @@ async function startSample(t: Ends, folder: string, secret: string) {
     child.kill('SIGKILL')
     await ended
   }
-  t.after(end)
+  atEnd(t, end)
   for await (const line of createInterface({ input: child.stdout })) return { url: line, end }
   return assert.fail('the sample did not start')
 }

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { bodyOf } from '../../src/kit/bodies.ts'
 import { newServer } from '../../src/kit/http.ts'
 import { newLog } from '../../src/kit/log.ts'
+import { atEnd } from '../support/ends.ts'
 
 // No whole service runs in this process: its timers would not fire while the test controls the clock.
 
@@ -21,7 +22,7 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
     sessionCookie: 'till_session',
     uploadFloor: { bytes: FLOOR_BYTES, ms: floorMs },
   })
-  t.after(() => {
+  atEnd(t, () => {
     server.server.closeAllConnections()
     return server.close()
   })
@@ -46,7 +47,7 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
     const socket = net.connect(Number(port), '127.0.0.1').setEncoding('utf8')
     let heard = ''
     socket.on('data', (text) => (heard += text)).on('error', () => {})
-    t.after(() => socket.destroy())
+    atEnd(t, () => socket.destroy())
     const closed = once(socket, 'close')
     const arrived = once(server.server, 'request')
     socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 9999\r\n\r\n`)

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../src/kit/database.ts'
 import { DropJob, startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
+import { atEnd } from '../support/ends.ts'
 import { OPTIONS, QUICK, add, heldJobs, newWorld, startOther, states, untilTaking } from '../support/jobs-world.ts'
 import { eventually } from '../support/shop.ts'
 
@@ -158,7 +159,7 @@ test('a start outlasts a database that is too busy for a statement', async (t) =
   const world = await newWorld(t)
   await world.start()
   const jobs = await startJobs({ connectionString: world.url, query_timeout: 20 }, newLog('silent'), QUICK)
-  t.after(() => jobs.stop())
+  atEnd(t, () => jobs.stop())
   const refused = () =>
     sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(world.db)
   let started: Promise<void> | undefined

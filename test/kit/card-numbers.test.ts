@@ -7,6 +7,7 @@ import { type Db, connect } from '../../src/kit/database.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { derivedKey } from '../../src/kit/signing.ts'
 import { signature } from '../../src/processors/sandbox/notify.ts'
+import { atEnd } from '../support/ends.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type Service, startService } from '../support/service.ts'
 import { SECRET, type TestShop, assertProblem, newDatabase, sharedShop, temporaryFolder } from '../support/shop.ts'
@@ -106,7 +107,7 @@ async function startWatched(t: { after(end: () => unknown): void }) {
   const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace', TRUST_PROXY: '1' }
   const service = await startService(t, await temporaryFolder(t), env)
   const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, onError: () => {} })
-  t.after(close)
+  atEnd(t, close)
   return { service, db }
 }
 

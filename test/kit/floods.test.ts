@@ -9,6 +9,7 @@ import { Refusal } from '../../src/kit/errors.ts'
 import { type HttpOptions, newServer } from '../../src/kit/http.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { isProxy } from '../../src/kit/peers.ts'
+import { atEnd } from '../support/ends.ts'
 import { assertLimited, newAddress } from '../support/seller.ts'
 import { type Ends, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
@@ -26,7 +27,7 @@ async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
     sessionCookie: 'till_session',
     ...differently,
   })
-  t.after(() => server.close())
+  atEnd(t, () => server.close())
   const answers = new EventEmitter()
   server.addHook('onResponse', (_request, _reply, done) => void (answers.emit('answer'), done()))
   server.get('/', async () => 'read')
@@ -44,7 +45,7 @@ async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
     const socket = net.connect(Number(port), '127.0.0.1').setEncoding('utf8')
     let heard = ''
     socket.on('data', (text) => (heard += text)).on('error', () => {})
-    t.after(() => socket.destroy())
+    atEnd(t, () => socket.destroy())
     return { socket, closed: new Promise<void>((resolve) => socket.once('close', () => resolve())), heard: () => heard }
   }
   return { server, connect, answers, large }

@@ -3,6 +3,7 @@ import net from 'node:net'
 import { test } from 'node:test'
 import { newServer } from '../../src/kit/http.ts'
 import { newLog } from '../../src/kit/log.ts'
+import { atEnd } from '../support/ends.ts'
 import { operations } from '../support/operations.ts'
 import { assertProblem, type Answer, sharedShop, type TestShop } from '../support/shop.ts'
 
@@ -311,7 +312,7 @@ test('a client that sends slowly, or nothing, does not hold a connection for lon
     appUrl: APP_URL,
     sessionCookie: 'till_session',
   })
-  t.after(() => server.close())
+  atEnd(t, () => server.close())
   const { headersTimeout, requestTimeout, keepAliveTimeout } = server.server
   assert.deepEqual(
     { headersTimeout, requestTimeout, keepAliveTimeout },

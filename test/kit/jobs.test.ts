@@ -15,6 +15,7 @@ import {
   untilTaking,
 } from '../support/jobs-world.ts'
 import { eventually } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 test('jobs of a killed process are taken over; those of a stopped process are not, and end once', async (t) => {
   const world = await newWorld(t)
@@ -267,7 +268,7 @@ test('a job that waits delays no other of its queue', async (t) => {
   const jobs = await world.start()
   let end = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
-  t.after(() => end())
+  atEnd(t, () => end())
   const ran: number[] = []
   await jobs.on<{ n: number }>('mixed', { ...OPTIONS, atOnce: 2 }, async ({ n }) => {
     if (n === 0) await ended

@@ -7,6 +7,7 @@ import type { SMTPServer } from 'smtp-server'
 import type { OrderStatus } from '../../src/checkout/schema.ts'
 import { MailRefused, outboxMailer } from '../../src/kit/mail.ts'
 import { smtpMailer } from '../../src/kit/smtp.ts'
+import { atEnd } from '../support/ends.ts'
 import { openJobs } from '../support/jobs.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { newBrowser } from '../support/seller.ts'
@@ -127,7 +128,7 @@ test('only an answer that names a missing mailbox says that the mailbox is not t
   let answer = ''
   const server = await startMailServer(t, { onRcptTo: (_to, _session, done) => done(says(550, answer)) })
   const mailer = smtpMailer(server.url, FROM)
-  t.after(() => mailer.close())
+  atEnd(t, () => mailer.close())
   const send = () => mailer('1', { to: 'bob@example.com', subject: 'x', text: 'x', html: 'x' })
   for (answer of [...missing, ...other])
     await assert.rejects(send, (error) => error instanceof MailRefused && error.isMailbox === missing.includes(answer))
@@ -186,7 +187,7 @@ test('a mail server that hangs delays no buyer', async (t) => {
   const server = net.createServer((socket) => sockets.add(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
@@ -213,7 +214,6 @@ async function startSlowServer(t: TestContext) {
     onRcptTo: ({ address }, _session, done) => void (address.startsWith('slow') ? held.push(() => done()) : done()),
   })
   const answerAll = () => held.splice(0).forEach((answer) => answer())
-  t.after(answerAll)
   return { server, held, answerAll }
 }
 

@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import { parseAst } from 'vite'
 import { newServer } from '../../src/kit/http.ts'
 import { errorForLog, newLog } from '../../src/kit/log.ts'
+import { atEnd } from '../support/ends.ts'
 import { sharedShop } from '../support/shop.ts'
 
 // A pattern that backtracks takes quadratic time or worse, and blocks everything else. This test uses no clock: an analysis of each
@@ -75,7 +76,7 @@ test('a text that is longer than its schema allows meets no pattern, and the ref
     appUrl: 'http://shop.test',
     sessionCookie: 'till_session',
   })
-  t.after(() => server.close())
+  atEnd(t, () => server.close())
   // doubles its time with each letter: run on the text below, it would not end before the sun
   const pattern = '^(?:a+)+$'
   const bounded = Type.String({ maxLength: 10, pattern })

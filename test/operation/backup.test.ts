@@ -12,6 +12,7 @@ import { readBases } from '../../src/backup/retention.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { type Service, bareEnvironment, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
 
@@ -77,7 +78,7 @@ async function run(script: string, settings: Record<string, string>, ...args: st
     env: { ...bareEnvironment(), SECRET, LOG_LEVEL: 'warn', ...env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.after(() => child.kill('SIGKILL'))
+  atEnd(t, () => child.kill('SIGKILL'))
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
   const [status] = (await once(child, 'close')) as [number | null]

@@ -15,6 +15,7 @@ import type { Finding } from '../../scripts/doctor/finding.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { startIdentityProvider } from '../stand-ins/identity-provider.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
 import { startS3Server } from '../stand-ins/s3-server.ts'
@@ -65,7 +66,7 @@ async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Prom
   server.on('error', () => {})
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
-  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
+  atEnd(t, () => new Promise<void>((resolve) => server.close(resolve)))
   return `127.0.0.1:${(server.server.address() as net.AddressInfo).port}`
 }
 
@@ -73,7 +74,7 @@ async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Prom
 async function startStranger(t: Ends, answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(() => {
+  atEnd(t, () => {
     server.closeAllConnections()
     server.close()
   })
@@ -91,7 +92,7 @@ async function startSilence(t: Ends): Promise<{ port: number; mostAtOnce: () => 
     })
     .listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
@@ -101,9 +102,9 @@ async function startSilence(t: Ends): Promise<{ port: number; mostAtOnce: () => 
 /** A shop with both processors, and its settings as its operator has them. */
 async function startWholeShop(t: Ends, more: Env = {}) {
   const stripe = await startStripeServer()
-  t.after(stripe.close)
+  atEnd(t, stripe.close)
   const razorpay = await startRazorpayServer(ACCOUNT)
-  t.after(() => razorpay.close())
+  atEnd(t, () => razorpay.close())
   const keys = { ...stripeSettings(stripe), ...razorpaySettings(razorpay), ...more }
   const shop = await startTestShop(t, { env: keys })
   stripe.bank.addWebhookEndpoint(`${shop.url}/api/webhooks/stripe`)
@@ -126,7 +127,7 @@ const stripeSettings = ({ url, secretKey = 'sk_test_till', webhookSecret = 'whse
 test('a shop with everything has only good findings, and the examination leaves nothing behind', async (t) => {
   const { shop, env } = await startWholeShop(t)
   const provider = await startIdentityProvider({ redirectUris: [`${shop.url}/api/auth/idp/callback`] })
-  t.after(provider.close)
+  atEnd(t, provider.close)
   const findings = await examine({
     ...env,
     SMTP_URL: `smtp://shop:${encodeURIComponent('its pass%word')}@${await startMailServer(t)}`,
@@ -165,7 +166,7 @@ test('a shop with everything has only good findings, and the examination leaves 
 
 test('where sellers have accounts of their own, the doctor asks for the platform, its notifications and their secret', async (t) => {
   const stripe = await startStripeServer()
-  t.after(stripe.close)
+  atEnd(t, stripe.close)
   const keys = { ...stripeSettings(stripe), PAYOUTS: 'stripe-connect' }
   const shop = await startTestShop(t, { env: keys })
   const url = `${shop.url}/api/webhooks/stripe`
@@ -191,7 +192,7 @@ test('where sellers have accounts of their own, the doctor asks for the platform
 
 test('where Razorpay passes sellers’ money on, the doctor asks whether the account has Route', async (t) => {
   const razorpay = await startRazorpayServer(ACCOUNT)
-  t.after(() => razorpay.close())
+  atEnd(t, () => razorpay.close())
   const env = await settingsOf(t, { ...razorpaySettings(razorpay), PAYOUTS: 'razorpay-route' })
   assertSays(await examine(env), 'sellers’ accounts', 'fine', /can be opened/)
   razorpay.route.isOn = false
@@ -448,7 +449,7 @@ test('a clock that is a minute off is a warning, and at ten minutes every notifi
 
 test('the doctor compares the identity provider’s issuer with IDP_ISSUER', async (t) => {
   const provider = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/x'] })
-  t.after(provider.close)
+  atEnd(t, provider.close)
   const issuer = provider.issuer.replace('127.0.0.1', 'localhost')
   const env = await settingsOf(t, { IDP_ISSUER: issuer, IDP_CLIENT_ID: 'till', IDP_CLIENT_SECRET: 'a secret' })
   const findings = await examine(env)

@@ -4,6 +4,7 @@ import http from 'node:http'
 import type net from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { atEnd } from '../support/ends.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, newDatabase } from '../support/shop.ts'
 
@@ -38,7 +39,7 @@ async function startProxy(t: Ends) {
         one.ready = await request('GET', `${url}/readyz`).then(({ status }) => status === 200, () => false) // oxfmt-ignore
     }
   })()
-  t.after(async () => {
+  atEnd(t, async () => {
     over.abort()
     await looking
     proxy.close()
@@ -99,7 +100,7 @@ test('a draining service says so and still serves; a second signal ends it, and 
   const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS: '600' }]
   const { call, child, productId } = await startService(t, dataDir, env)
   const agent = new http.Agent({ keepAlive: true })
-  t.after(() => agent.destroy())
+  atEnd(t, () => agent.destroy())
   const kept = await call('GET', '/readyz', undefined, { agent })
   assert.deepEqual([kept.status, kept.headers.connection], [200, 'keep-alive'])
   child.kill('SIGTERM')

@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 import { type Connection, connect } from '../../src/kit/database.ts'
 import { migrate } from '../../src/kit/migrate.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { atEnd } from '../support/ends.ts'
 import { emptyDatabase } from '../support/databases.ts'
 import { type Ends, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
 
@@ -114,7 +115,7 @@ async function databaseOf(t: Ends, folder: string): Promise<{ url: string; conne
 
 async function connectionTo(t: Ends, connectionString: string): Promise<Connection> {
   const connection = connect({ connectionString }, { connections: 1, onError: () => {} })
-  t.after(() => connection.close())
+  atEnd(t, () => connection.close())
   return connection
 }
 

@@ -19,6 +19,7 @@ import {
   startDatabaseProxy,
 } from '../support/service.ts'
 import { type Ends, eventually, newDatabase } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 // Failures in the middle of a payment: of the service, its database, and the connection between them. Everything acknowledged still
 // exists afterwards, and every buyer has paid once and got each mail once.
@@ -30,7 +31,7 @@ async function connect(t: Ends, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'test' })
   client.on('error', () => {})
   await client.connect()
-  t.after(() => client.end().catch(() => {}))
+  atEnd(t, () => client.end().catch(() => {}))
   return client
 }
 
@@ -351,7 +352,7 @@ async function onOnesOwn(t: TestContext) {
     assert.equal((await service.confirm(later.clientSecret, 'delayed')).body.status, 'processing')
 
     const agent = new http.Agent({ keepAlive: true })
-    t.after(() => agent.destroy())
+    atEnd(t, () => agent.destroy())
     const answers: number[] = []
     const failures: string[] = []
     const load = times(6, async () => {
@@ -561,7 +562,7 @@ async function givenUp(t: TestContext) {
     { connectionString: wire.url },
     { connections: 1, onError: (error) => lost.push(error) },
   )
-  t.after(close)
+  atEnd(t, close)
   await sql`create table kept (n int)`.execute(db)
   wire.stall()
   await assert.rejects(
@@ -591,6 +592,6 @@ function freeze(t: TestContext, pid: number) {
   const family = familyOf(pid)
   send('SIGSTOP', family)
   const thaw = () => send('SIGCONT', family)
-  t.after(thaw)
+  atEnd(t, thaw)
   return { thaw }
 }

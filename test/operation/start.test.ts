@@ -16,6 +16,7 @@ import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
 import { openInstallation } from '../../src/kit/installation.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { startS3Server } from '../stand-ins/s3-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, SECRET, newDatabase, temporaryFolder } from '../support/shop.ts'
 
@@ -70,7 +71,7 @@ async function ranOnce(t: Ends, dataDir: string, env: Record<string, string>): P
 test('a start uses none of the connections for requests, which give up when a busy machine takes seconds', async (t) => {
   const database = { connectionString: await newDatabase(t) }
   const refused = connect({ connectionString: 'postgres://127.0.0.1:1/none' }, { connections: 1, onError: () => {} })
-  t.after(() => refused.close())
+  atEnd(t, () => refused.close())
   const settings = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database.connectionString, SECRET, DEMO: '0' }
   const [baseUrl, appUrl] = ['http://shop.test', 'http://shop.test']
   const parts = {
@@ -144,7 +145,7 @@ test('a pooler that gives each transaction another connection is refused, before
 test('a port that is taken: the command for another one', async (t) => {
   const taken = net.createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
-  t.after(() => taken.close())
+  atEnd(t, () => taken.close())
   const { port } = taken.address() as net.AddressInfo
   await assertRefused(
     { DATA_DIR: await temporaryFolder(t), PORT: String(port) },
@@ -314,6 +315,6 @@ async function startSharingPooler(t: Ends): Promise<{ port: number; asked: strin
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
+  atEnd(t, () => server.close())
   return { port: (server.address() as net.AddressInfo).port, asked }
 }

@@ -8,6 +8,7 @@ import { copyDatabase } from '../../scripts/upgrade-database/copy.ts'
 import { bringUp } from '../../scripts/upgrade-database/schema.ts'
 import { startEmbedded } from '../../src/kit/embedded.ts'
 import { packagedMajor, packagedPrograms } from '../../src/kit/embedded/place.ts'
+import { atEnd } from '../support/ends.ts'
 import { bareEnvironment, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, SECRET, startTestShop } from '../support/shop.ts'
 
@@ -86,7 +87,7 @@ test('the command: killed before its last step it does that first, beside a runn
 
 const cluster = async (t: Ends) => {
   const server = await startEmbedded({ dir: serviceFolder(t), name: 'till', fast: true })
-  t.after(() => server.stop())
+  atEnd(t, () => server.stop())
   return server
 }
 

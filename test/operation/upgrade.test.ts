@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { atEnd } from '../support/ends.ts'
 import { quietPort } from '../support/quiet-port.ts'
 import { request, bareEnvironment, serviceFolder } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
@@ -173,7 +174,7 @@ async function install() {
       return { status, out: stdout + stderr }
     },
   }
-  t.after(() => place.stop())
+  atEnd(t, () => place.stop())
   place.start()
   await place.untilReady()
   return place

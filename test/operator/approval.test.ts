@@ -5,6 +5,7 @@ import { startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { tellWaiting } from '../../src/operator/waiting.ts'
 import { trustSeller } from '../../src/sellers/trust.ts'
+import { atEnd } from '../support/ends.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
@@ -103,7 +104,7 @@ test('the operators get one mail a day about who waits, however many instances l
   const others = ['bob@operator.test', 'cat@operator.test']
   const own = await startTestShop(t, { env: { SIGNUP: 'approval', OPERATORS: others.join(',') } })
   const jobs = await startJobs({ connectionString: own.databaseUrl }, newLog('silent'))
-  t.after(() => jobs.stop())
+  atEnd(t, () => jobs.stop())
   const tell = () => Promise.all(Array.from({ length: 5 }, () => tellWaiting(own.db, jobs, others)))
   const enqueued = async () => {
     const { rows } = await sql<{ to: string }>`

@@ -9,6 +9,7 @@ import { repairParts } from '../../src/payments/settle/parts.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { FEES, sellerAccount } from '../../src/ledger/transfers.ts'
 import { holdBank, mailsAbout, sharedPair } from '../stand-ins/processor.ts'
+import { atEnd } from '../support/ends.ts'
 import { type Browser, newBrowser } from '../support/seller.ts'
 import { type TestShop, assertProblem } from '../support/shop.ts'
 
@@ -123,7 +124,7 @@ test('the rest that a bank has left of the price can be refunded, and no more; m
   assert.deepEqual([(await detail()).chargedBackAmount, (await detail()).netAmount], [500, 1499 - 30])
 
   const release = await holdBank(shop, order)
-  t.after(release)
+  atEnd(t, release)
   const asked = await refund({})
   assert.deepEqual([asked.status, asked.body.amount], [201, 1499])
   assert.equal((await full(shop, order)).paid, false, 'all of it is on its way back')

@@ -10,6 +10,7 @@ import { newLog } from '../../src/kit/log.ts'
 import type { Reconciliation } from '../../src/payments/reconciliation/reconcile.ts'
 import { nightlySpan } from '../../src/payments/reconciliation/nightly.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
+import { atEnd } from '../support/ends.ts'
 import { openJobs } from '../support/jobs.ts'
 import { kindsOf, planted, reconciliationOf } from '../support/reconciliation.ts'
 import { query, times } from '../stand-ins/processor.ts'
@@ -432,7 +433,7 @@ test('each night’s reconciliation sets the metrics for an alarm, on whichever 
     return /^till_reconciliation_differences (\S+)$/m.exec(body)?.[1]
   }
   const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
-  t.after(() => jobs.stop())
+  atEnd(t, () => jobs.stop())
   const proofs = () => query(shop.db, sql`select at from proofs`)
   const night = async () => {
     const before = (await proofs()).length

@@ -12,6 +12,7 @@ import {
   RefundTaken,
 } from '../../src/processors/processor.ts'
 import { resumeRefunds } from '../../src/payments/refunds/refund.ts'
+import { atEnd } from '../support/ends.ts'
 import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from '../support/aged-orders.ts'
 import { query } from '../stand-ins/processor.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
@@ -83,7 +84,7 @@ test('a refund that lost its job during weeks of downtime is requested again', a
   await sql`delete from pgboss.job where name = 'refund'`.execute(shop.db)
   await elevenDaysAgo(shop)
   const queue = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
-  t.after(() => queue.stop())
+  atEnd(t, () => queue.stop())
   await resumeRefunds(shop.db, queue)
   await eventually(
     () => seller.statuses(order),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { atEnd } from '../support/ends.ts'
 import { type Service, startService } from '../support/service.ts'
 import { type Ends, eventually, newDatabase, temporaryFolder } from '../support/shop.ts'
 
@@ -28,7 +29,7 @@ async function connect(t: Ends, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
-  t.after(() => client.end().catch(() => {}))
+  atEnd(t, () => client.end().catch(() => {}))
   return client
 }
 

@@ -6,6 +6,7 @@ import { newLog } from '../../src/kit/log.ts'
 import { withBreaker } from '../../src/processors/breaker.ts'
 import { PaymentRefused, PaymentUnknown, ProcessorUnavailable } from '../../src/processors/processor.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
+import { atEnd } from '../support/ends.ts'
 import { recordJobs } from '../support/jobs.ts'
 import { ACCOUNT, startRazorpay } from '../support/razorpay-setup.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
@@ -134,7 +135,7 @@ describe('a processor that refuses for good', () => {
 
   test('a revoked key is no outage: a returning buyer gets the same refusal, however often the reconciler asks', async (t) => {
     const stripe = await startStripeServer()
-    t.after(stripe.close)
+    atEnd(t, stripe.close)
     const razorpay = await startRazorpay(t)
     const begun = { intent: await adapter(stripe).startPayment(payment()), orderId: await razorpay.begin() }
     const keys = { secretKey: 'sk_test_rolled', publishableKey: 'pk_test_rolled' }

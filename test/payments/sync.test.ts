@@ -11,6 +11,7 @@ import {
   times,
   watchAsking,
 } from '../stand-ins/processor.ts'
+import { atEnd } from '../support/ends.ts'
 import { eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
 const HOUR_MS = 3_600_000
@@ -119,7 +120,7 @@ test('a processor that hangs costs the buyer its time limit, and the response st
   const [order, other] = [await shop.checkout(), await shop.checkout()]
   const client = new pg.Client({ connectionString: shop.databaseUrl })
   await client.connect()
-  t.after(() => client.end())
+  atEnd(t, () => client.end())
   await client.query('begin; lock table sandbox_payments in access exclusive mode')
 
   let isAsking = true

@@ -7,6 +7,7 @@ import { tellRun } from '../../src/operator/run-mails.ts'
 import { periodOf, proposeOnSchedule } from '../../src/payouts/schedule.ts'
 import { OPERATOR, operatorOf } from '../operator/support.ts'
 import { query, times } from '../stand-ins/processor.ts'
+import { atEnd } from '../support/ends.ts'
 import { eventually, startTestShop } from '../support/shop.ts'
 import { MANUAL, dueSeller, lineOf, newPaidSeller, runs } from './support.ts'
 
@@ -50,7 +51,7 @@ test('the operators get one mail about a run that waits, and at most one a day',
   await dueSeller(shop)
   const database = { connectionString: shop.databaseUrl }
   const jobs = await startJobs(database, newLog('silent'))
-  t.after(() => jobs.stop())
+  atEnd(t, () => jobs.stop())
   const tell = () => times(5, () => tellRun(shop.db, jobs, [OPERATOR]))
   const mails = async () => (await shop.mails(OPERATOR)).filter(({ subject }) => subject.includes('payout'))
   const enqueued = () => query(shop.db, sql`select 1 from pgboss.job where name = 'run_mail'`)

@@ -5,6 +5,7 @@ import type { ProductView } from '../../src/checkout/product-schema.ts'
 import type { Log } from '../../src/kit/log.ts'
 import { type Processor, ProcessorRefused } from '../../src/processors/processor.ts'
 import { accountMethods } from '../../src/processors/account-methods.ts'
+import { atEnd } from '../support/ends.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { type TestShop, eventually, newDatabase, startTestShop } from '../support/shop.ts'
 import { startStripeShop, stripeSettings } from '../support/stripe-shop.ts'
@@ -21,7 +22,7 @@ const asked = (calls: { path: string }[]) =>
 
 test('a product shows the rails that the account offers in its currency, and one request to the processor serves all', async (t) => {
   const server = await startStripeServer()
-  t.after(server.close)
+  atEnd(t, server.close)
   for (const way of ['ideal', 'us_bank_account', 'sepa_debit']) server.bank.switchedOn.add(way)
   for (const way of ['apple_pay', 'link', 'google_pay']) server.bank.switchedOn.delete(way)
   server.bank.notActivated.add('sepa_debit')
@@ -46,7 +47,7 @@ test('a method that is switched on in the dashboard appears after a while, and n
 test('without an answer of the processor the last one stays, and without any the minimum', async (t) => {
   const databaseUrl = await newDatabase(t)
   const server = await startStripeServer()
-  t.after(server.close)
+  atEnd(t, server.close)
   server.knobs.forbidden = ['/v1/payment_method_configurations']
   const first = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
   assert.deepEqual(await railsOf(first), SAFE)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
@@ -234,7 +235,7 @@ describe('both', () => {
   test('the currency decides: rupees go where UPI is, all else to the first that takes it', async (t) => {
     const stripe = await startStripeShop(t)
     const bank = await startRazorpayServer(ACCOUNT)
-    t.after(() => bank.close())
+    atEnd(t, () => bank.close())
     const { server } = stripe
     const shop = await startTestShop(t, {
       env: {

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { Processor, ProcessorEvent } from '../../src/processors/processor.ts'
 import { razorpayId } from '../stand-ins/razorpay-refusal.ts'
 import { razorpaySignature } from '../stand-ins/razorpay-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'
 
 /** A stand-in for our webhook address: it stores how the adapter understood each notification. */
@@ -19,7 +20,7 @@ async function listen(t: TestContext, processor: Pick<Processor, 'verifyEvent'>)
     response.writeHead(answers.shift() ?? (event ? 200 : 400)).end()
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  t.after(() => server.close())
+  atEnd(t, () => server.close())
   return { heard, answers, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks/razorpay` }
 }
 

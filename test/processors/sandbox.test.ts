@@ -7,6 +7,7 @@ import { FEES, SUSPENSE, sellerAccount } from '../../src/ledger/transfers.ts'
 import { startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
+import { atEnd } from '../support/ends.ts'
 import { openJobs, recordJobs } from '../support/jobs.ts'
 import { RECEIPT, holdBank, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from '../support/shop.ts'
@@ -208,7 +209,7 @@ test('twenty cards tried at the same moment are declined ten times and then refu
 test('with a repeated key, as after a lost response, the processor starts one payment and sends money back once', async (t) => {
   const shop = shared()
   const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
-  t.after(() => jobs.stop())
+  atEnd(t, () => jobs.stop())
   const processor = sandboxProcessor(shop.db, jobs, [SECRET])
   const order = await shop.paid()
   const start = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type Ends, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { startStripeShop, stripeSettings } from '../support/stripe-shop.ts'
@@ -73,7 +74,7 @@ test('an outage delays it until the next start at the latest, and a host that it
 
 test('sites from before Stripe was set up are registered when it is, once, and not those of a suspended seller', async (t) => {
   const server = await startStripeServer()
-  t.after(server.close)
+  atEnd(t, server.close)
   const env = { BASE_URL: APP, APP_URL: APP }
   const before = await startTestShop(t, { env })
   const ann = newBrowser(before)

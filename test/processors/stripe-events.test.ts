@@ -6,6 +6,7 @@ import { stripeProcessor } from '../../src/processors/stripe/stripe.ts'
 import { EVENT_TYPES } from '../../src/processors/stripe/webhook.ts'
 import { signature } from '../stand-ins/stripe-server.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
+import { atEnd } from '../support/ends.ts'
 import { setUp } from '../support/stripe-setup.ts'
 
 const SECRET = 'whsec_till'
@@ -326,7 +327,7 @@ async function listener(t: TestContext) {
     response.end('{"received":true}')
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  t.after(() => void server.close())
+  atEnd(t, () => void server.close())
   const { port } = server.address() as { port: number }
   return { url: `http://127.0.0.1:${port}/`, got }
 }

@@ -9,6 +9,7 @@ import sharp from 'sharp'
 import { openStorage } from '../../src/kit/storage/open.ts'
 import { sweepUploads } from '../../src/products/uploads/uploads.ts'
 import { type S3Server, startS3Server } from '../stand-ins/s3-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { count } from '../support/seller.ts'
 import { startService } from '../support/service.ts'
 import {
@@ -238,7 +239,7 @@ for (const kind of ['a disk', 'a bucket']) {
       const bytes = randomBytes(1_000_000)
       const address = await begun(bytes.length)
       const hanging = await ann.beginPatch(address, 0, bytes.subarray(0, 400_000), bytes.length)
-      t.after(() => hanging.destroy())
+      atEnd(t, () => hanging.destroy())
       await eventually(() => count(shop, 'uploads', sql`id = ${idOf(address)} and lock_holder is not null`), Boolean)
       const headers = { 'tus-resumable': '1.0.0' }
       const offset = Number((await there('HEAD', address, undefined, headers)).headers.get('upload-offset'))

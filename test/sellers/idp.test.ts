@@ -25,6 +25,7 @@ import {
 } from '../support/provider-shop.ts'
 import { type Browser, PASSWORD, count, newAddress, newBrowser, newMailbox, wrongCode } from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 shareProvider()
 
@@ -40,7 +41,7 @@ async function liveCode({ db }: TestShop, email: string): Promise<string> {
 
 test('a person signs up and in through a real provider, by a verified mailbox at once and by another after a code', async (t) => {
   const real = await startIdentityProvider({ redirectUris: [`http://shop.test${CALLBACK}`] })
-  t.after(real.close)
+  atEnd(t, real.close)
   const shop = await startTestShop(t, { env: settingsOf(real) })
   assert.deepEqual((await shop.call('GET', '/api/auth/providers')).body, { idp: true })
   const walk = async (browser: Browser, person: typeof ANN | undefined) => {

@@ -18,6 +18,7 @@ import {
   startHostileProvider,
 } from '../stand-ins/hostile-provider.ts'
 import { ANN, BEN, signInAt, startIdentityProvider } from '../stand-ins/identity-provider.ts'
+import { atEnd } from '../support/ends.ts'
 
 const CALLBACK = 'http://shop.test/api/auth/idp/callback'
 const HONEST = { subject: 'subject-1', email: 'ann@idp.test', emailVerified: true }
@@ -61,7 +62,7 @@ async function assertFault(work: Promise<unknown>, code: FaultCode, what: string
 
 test('a real provider names the person, whether the mailbox is verified, and a refusal', async (t) => {
   const provider = await startIdentityProvider({ redirectUris: [CALLBACK] })
-  t.after(provider.close)
+  atEnd(t, provider.close)
   const client = identityProvider({ ...provider, authMethod: 'client_secret_post' }, CALLBACK, newLog('silent'))
   const sameBrowser = new Map<string, string>()
   for (const [person, jar] of [[ANN], [BEN], [ANN, sameBrowser], [BEN, sameBrowser], [BEN, sameBrowser]] as const) {

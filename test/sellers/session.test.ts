@@ -17,6 +17,7 @@ import {
   sessionToken,
 } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 const HOSTS = {
   BASE_URL: 'https://api.shop.example',
@@ -492,7 +493,7 @@ test('after a sign-out in one tab, a simultaneous change in another tab is not h
   const { browser, id } = await signedIn(shop)
   const client = new pg.Client({ connectionString: shop.databaseUrl })
   await client.connect()
-  t.after(() => client.end())
+  atEnd(t, () => client.end())
   await client.query('begin')
   await client.query('select 1 from sellers where id = $1 for update', [id])
   const changing = browser.call('PUT', '/api/auth/password', { newPassword: PASSWORD })

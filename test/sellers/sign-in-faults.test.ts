@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { Email } from 'postal-mime'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
+import { atEnd } from '../support/ends.ts'
 import { PASSWORD, type Browser, cookiesOf, newBrowser, newMailbox } from '../support/seller.ts'
 import { startDatabaseProxy } from '../support/service.ts'
 import {
@@ -31,7 +32,7 @@ async function startSilence(t: Ends): Promise<{ url: string; connections: () => 
   const server = net.createServer((socket) => sockets.add(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })

@@ -5,6 +5,7 @@ import { connect } from '../../src/kit/database.ts'
 import { owedOf } from '../../src/payouts/owed.ts'
 import { sessionFinder } from '../../src/sellers/sessions.ts'
 import { listOrders } from '../../src/shop/orders.ts'
+import { atEnd } from '../support/ends.ts'
 import { newBrowser, newMailbox, sessionToken } from '../support/seller.ts'
 import { sharedShop } from '../support/shop.ts'
 
@@ -38,7 +39,7 @@ test('the statements of most requests of a seller keep their plan: to plan them 
   )
   await sql`analyze`.execute(shop.db)
   const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, onError: () => {} })
-  t.after(close)
+  atEnd(t, close)
   const findSession = sessionFinder(db)
   for (let time = 0; time < 2 * PLANNED_ANEW; time++) {
     assert.equal((await findSession(sessionToken(browser)))?.seller.id, seller.id)
@@ -54,7 +55,7 @@ test('the statements of most requests of a seller keep their plan: to plan them 
 test('a request’s connection starts no parallel workers and compiles no statement; one for long statements may', async (t) => {
   const givenBy = async (patient: boolean) => {
     const { db, close } = connect({ connectionString: shared().databaseUrl }, { connections: 1, patient, onError: () => {} }) // oxfmt-ignore
-    t.after(close)
+    atEnd(t, close)
     const { rows } = await sql<{ given: string }>`
       select name || ' ' || setting as given from pg_settings
       where name in ('jit', 'max_parallel_workers_per_gather') and source = 'client' order by name`.execute(db)

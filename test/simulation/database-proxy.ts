@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import path from 'node:path'
+import { atEnd } from '../support/ends.ts'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
 
 /**
@@ -59,7 +60,7 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     cut()
     if (server.listening) server.close()
   }
-  t.after(die)
+  atEnd(t, die)
   return {
     url: nearUrl,
     /** All connections end after this many more packets, in either direction; the next connections work. */

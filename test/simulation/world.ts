@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isDatabaseOutage } from '../../src/kit/database.ts'
 import { EU } from '../../src/taxes/sale-tax.ts'
+import { atEnd } from '../support/ends.ts'
 import { RECORD_JOBS } from '../support/jobs.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
@@ -65,16 +66,16 @@ export type World = Awaited<ReturnType<typeof startWorld>>
 export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { killed?: boolean; way?: Way } = {}) {
   if (killed) rightTime()
   const stripe = await startStripeServer()
-  t.after(stripe.close)
+  atEnd(t, stripe.close)
   const razorpay = await startRazorpayServer(ACCOUNT)
-  t.after(() => razorpay.close())
+  atEnd(t, () => razorpay.close())
   razorpay.notifying.tries = 1
   const earlyRefunds = watchRefunds(razorpay)
   const databaseUrl = await newDatabase(t)
   // not through the service's connection, so that its faults do not affect the checks
   const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
   client.on('error', () => {})
-  t.after(() => client.end())
+  atEnd(t, () => client.end())
   // the checks read an order's jobs after every step, among all jobs ever done
   await client.query(RECORD_JOBS)
   for (const table of ['pgboss.job_common', 'added_jobs'])
@@ -138,7 +139,7 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
     const end = async () => {
       for (const one of ends.splice(0).reverse()) await Promise.resolve(one()).catch(() => {})
     }
-    t.after(end)
+    atEnd(t, end)
     return {
       url: shop.url,
       reconcile: shop.reconcile,

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { ProviderSettings } from '../../src/sellers/provider-port.ts'
 import { FIRST_KEYS, type Facts, SIGNINGS, newKeys } from '../support/forged-tokens.ts'
 import type { Ends } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 // A provider that follows the protocol, and checks its requests, except for the faults that a test gives it.
 
@@ -68,7 +69,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
       await once(server, 'close')
     },
   }
-  t.after(provider.close)
+  atEnd(t, provider.close)
 
   const answers: Record<Place, (request: http.IncomingMessage) => Promise<[number, Facts]>> = {
     discovery: async () => [

@@ -15,7 +15,10 @@ export interface MailServer {
   mails: { to: string[]; mail: Email }[]
 }
 
-/** A real mail server, which `behaviour` makes a bad one. Registered to end first, so that nothing waits for it. */
+/**
+ * A real mail server, which `behaviour` makes a bad one. A test starts it before the service. It ends before the service, too, so that
+ * no mail that it holds back keeps the service from ending.
+ */
 export async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Promise<MailServer> {
   const mails: MailServer['mails'] = []
   const server = new SMTPServer({

@@ -4,6 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Ends } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 // A bucket as S3 has them, in memory, as far as the service uses one. Nothing is answered that is not signed (Signature
 // Version 4, in headers or in the address), for this bucket, with the keys below, in time, and with the bytes it was signed for.
@@ -175,7 +176,7 @@ export async function startS3Server(t: Ends) {
   }
 
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
+  atEnd(t, () => {
     server.close()
     server.closeAllConnections()
   })

@@ -1,6 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Ends } from '../support/shop.ts'
+import { atEnd } from '../support/ends.ts'
 
 type Weather = 'valid' | 'invalid' | 'away' | 'busy' | 'down' | 'nonsense' | 'another' | 'late'
 
@@ -35,7 +36,7 @@ export async function startVies(t: Ends) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  t.after(() => {
+  atEnd(t, () => {
     server.closeAllConnections()
     server.close()
   })

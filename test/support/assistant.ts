@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Ends, TestShop } from './shop.ts'
+import { atEnd } from './ends.ts'
 
 /** An assistant with the protocol's own client, and a key. */
 export async function assistantWith(t: Ends, shop: TestShop, secret: string) {
   const client = new Client({ name: 'test', version: '1.0.0' })
   const requestInit = { headers: { authorization: `Bearer ${secret}` } }
   await client.connect(new StreamableHTTPClientTransport(new URL(`${shop.url}/mcp`), { requestInit }))
-  t.after(() => client.close())
+  atEnd(t, () => client.close())
   return {
     client,
     async call(name: string, given: Record<string, unknown> = {}) {

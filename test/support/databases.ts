@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-
-/** Registers a cleanup: for a test's context, or for a whole file. */
-export interface Ends {
-  after(end: () => unknown): void
-}
+import { type Ends, atEnd } from './ends.ts'
 
 /** A copy of a database that `fill` has filled, once for all tests of a run. Goes with the test. */
 export async function filledDatabase(t: Ends, fill: (url: string) => Promise<void>): Promise<string> {
@@ -22,7 +18,7 @@ export async function filledDatabase(t: Ends, fill: (url: string) => Promise<voi
     }
     return databaseOf(server, name)
   })
-  t.after(() => dropDatabase(name))
+  atEnd(t, () => dropDatabase(name))
   return url
 }
 
@@ -38,7 +34,7 @@ async function makeTemplate(client: pg.ClientBase, url: string, fill: (url: stri
 /** A database with nothing in it, not even a schema. Goes with the test. */
 export async function emptyDatabase(t: Ends): Promise<string> {
   const name = newName()
-  t.after(() => dropDatabase(name))
+  atEnd(t, () => dropDatabase(name))
   return onServer(async (client, server) => {
     await client.query(`create database ${name}`)
     return databaseOf(server, name)
@@ -50,7 +46,7 @@ export async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
   const name = newName()
   const original = new URL(databaseUrl).pathname.slice(1)
   await onServer((client) => client.query(`create database ${name} template ${original} strategy file_copy`))
-  t.after(() => dropDatabase(name))
+  atEnd(t, () => dropDatabase(name))
   return databaseOf(databaseUrl, name)
 }
 

@@ -8,6 +8,7 @@ import { type Jobs, type QueueOptions, startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { openJobs } from './jobs.ts'
 import { eventually, newDatabase } from './shop.ts'
+import { atEnd } from './ends.ts'
 
 // Processes that run jobs on a database of their own, for the tests of the jobs.
 
@@ -27,7 +28,7 @@ export async function newWorld(t: TestContext): Promise<World> {
   const url = await newDatabase(t)
   const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   const ends: (() => Promise<void>)[] = []
-  t.after(async () => {
+  atEnd(t, async () => {
     for (const end of ends) await end()
     await close()
   })
@@ -69,7 +70,7 @@ export async function startOther(
   how: 'waits' | 'adds' | 'adds brief' = 'waits',
 ): Promise<ChildProcess> {
   const child = spawn(process.execPath, [PROCESS, world.url, queue, how], { stdio: ['pipe', 'pipe', 'inherit'] })
-  t.after(() => child.kill('SIGKILL'))
+  atEnd(t, () => child.kill('SIGKILL'))
   let said = ''
   child.stdout!.on('data', (text) => (said += String(text)))
   const says = (word: string) =>

@@ -4,6 +4,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { ProcessorUnavailable } from '../../src/processors/processor.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { type RazorpayOptions, startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { atEnd } from './ends.ts'
 
 export const ACCOUNT: RazorpayOptions = {
   keyId: 'rzp_test_1DP5mmOlF5G5ag',
@@ -15,7 +16,7 @@ export const RUPEES = 49_900
 /** An account, a server that speaks for it, and the adapter in front of it. */
 export async function startRazorpay(t: TestContext, { webhookSecrets = [ACCOUNT.webhookSecret] } = {}) {
   const bank = await startRazorpayServer(ACCOUNT)
-  t.after(() => bank.close())
+  atEnd(t, () => bank.close())
   const { keyId, keySecret } = ACCOUNT
   const adapter = (more: { callMs?: number } = {}) =>
     razorpayProcessor({ keyId, keySecret, webhookSecrets, apiUrl: bank.url, ...more })

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Envelope } from '../../src/webhooks/envelope.ts'
 import { type Browser, newBrowser } from './seller.ts'
 import { type Ends, type TestShop, eventually } from './shop.ts'
+import { atEnd } from './ends.ts'
 
 export interface Received {
   id: string
@@ -40,7 +41,7 @@ export async function startReceiver(
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   receiver.url = `http://127.0.0.1:${(server.address() as { port: number }).port}/hook`
-  t.after(() => {
+  atEnd(t, () => {
     server.close()
     server.closeAllConnections()
   })

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
 import { type Ends, SECRET } from './shop.ts'
+import { atEnd } from './ends.ts'
 
 // The service as it really runs: a process of its own, which can be killed.
 
@@ -53,7 +54,7 @@ export async function startService(t: Ends, dataDir: string, env: Record<string,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.after(() => kill(child))
+  atEnd(t, () => kill(child))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
   const [url, productId] = await new Promise<[string, string]>((resolve, reject) => {
@@ -160,7 +161,7 @@ async function kill(child: ChildProcess): Promise<void> {
 /** A folder for a service and its embedded PostgreSQL. */
 export function serviceFolder(t: Ends): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-service-'))
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  atEnd(t, () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
   return folder
 }
 
@@ -252,7 +253,7 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     for (const end of ends) end.destroy()
     await closed
   }
-  t.after(() => (server.listening ? cut() : undefined))
+  atEnd(t, () => (server.listening ? cut() : undefined))
   url.host = `127.0.0.1:${at}`
   return {
     url: url.href,

@@ -26,7 +26,8 @@ import { enqueueOffSaleMails } from '../../src/products/off-sale.ts'
 import { addFile, createProduct, type NewProduct } from '../../src/products/products.ts'
 import { watchEndpoints } from '../../src/webhooks/health.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
-import { type Ends, filledDatabase, runOn } from './databases.ts'
+import { filledDatabase, runOn } from './databases.ts'
+import { type Ends, atEnd } from './ends.ts'
 
 export const SECRET = 'a secret of the tests that is long enough'
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
@@ -89,7 +90,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     await app.close(requestsMs)
     await Promise.all([main.close(), reserved.close()])
   }
-  t.after(() => close())
+  atEnd(t, () => close())
 
   const storage = await openStorage(config)
   const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test', trusted: true })
@@ -308,7 +309,7 @@ export function startedOnce<T>(start: (t: Ends) => Promise<T>): () => T {
 /** An empty folder that goes with the test. */
 export async function temporaryFolder(t: Ends): Promise<string> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'till-test-'))
-  t.after(() => fs.rm(folder, { recursive: true, force: true }))
+  atEnd(t, () => fs.rm(folder, { recursive: true, force: true }))
   return folder
 }
 

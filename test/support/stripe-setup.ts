@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
 import { type StripeOptions, stripeProcessor } from '../../src/processors/stripe/stripe.ts'
 import { type StripeServer, startStripeServer } from '../stand-ins/stripe-server.ts'
+import { atEnd } from './ends.ts'
 
 let made = 0
 /** A number that no test has had. */
@@ -31,7 +32,7 @@ export const adapter = (server: StripeServer, differently: Partial<StripeOptions
 /** A server of its own for a test, and the adapter that asks it. */
 export async function setUp(t: TestContext, differently: Partial<StripeOptions> = {}) {
   const server = await startStripeServer()
-  t.after(server.close)
+  atEnd(t, server.close)
   const stripe = adapter(server, differently)
   const start = async (more: Partial<StartPayment> = {}) =>
     (await stripe.startPayment(payment(more))).processorPaymentId

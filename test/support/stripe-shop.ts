@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Log } from '../../src/kit/log.ts'
 import { type StripeServer, startStripeServer } from '../stand-ins/stripe-server.ts'
 import { type Ends, startTestShop } from './shop.ts'
+import { atEnd } from './ends.ts'
 
 export type StripeShop = Awaited<ReturnType<typeof startStripeShop>>
 
@@ -11,7 +12,7 @@ export async function startStripeShop(
   { env = {}, log }: { env?: Record<string, string>; log?: Log } = {},
 ) {
   const server = await startStripeServer()
-  t.after(server.close)
+  atEnd(t, server.close)
   const shop = await startTestShop(t, {
     env: { ...stripeSettings(server), ...env },
     ...(log && { log }),

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { atEnd } from '../support/ends.ts'
 import { newEndpoint, signedInSeller } from '../support/receiver.ts'
 import { quietPort } from '../support/quiet-port.ts'
 import { type Ends, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
@@ -28,7 +29,7 @@ async function startDocumented(t: Ends, { language, file, command }: Language, e
     cwd: place,
     env: { PATH: process.env['PATH'], TMPDIR: place, ...env },
   })
-  t.after(() => child.kill())
+  atEnd(t, () => child.kill())
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
   return () => output

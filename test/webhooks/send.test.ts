@@ -5,6 +5,7 @@ import net from 'node:net'
 import { test } from 'node:test'
 import { type Lookup, isPublicAddress, isWithinReach } from '../../src/kit/public-address.ts'
 import { type SendOptions, type Sent, newSender, problemOfUrl } from '../../src/webhooks/send.ts'
+import { atEnd } from '../support/ends.ts'
 import { CERTIFICATE, KEY } from '../support/certificate.ts'
 import type { Ends } from '../support/shop.ts'
 
@@ -76,7 +77,7 @@ async function serverOf(t: Ends, handler: Handler, tls?: { cert: string; key: st
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   seen.port = (server.address() as net.AddressInfo).port
-  t.after(() => {
+  atEnd(t, () => {
     server.close()
     server.closeAllConnections()
   })
@@ -85,7 +86,7 @@ async function serverOf(t: Ends, handler: Handler, tls?: { cert: string; key: st
 
 async function sent(t: Ends, url: string, options: Partial<SendOptions> = {}): Promise<Sent> {
   const { send, close } = newSender({ reach: 'loopback', tryMs: 60_000, ...options })
-  t.after(close)
+  atEnd(t, close)
   return send({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' })
 }
 
@@ -169,7 +170,7 @@ test('of an endless answer little is read, and its beginning is kept', async (t)
 
 test('a receiver that drips, or never answers, ends with the time of the try', async (t) => {
   const timers: NodeJS.Timeout[] = []
-  t.after(() => timers.forEach(clearInterval))
+  atEnd(t, () => timers.forEach(clearInterval))
   const silent = await serverOf(t, () => {})
   const drip = net.createServer((socket) => {
     socket.on('error', () => {})
@@ -177,7 +178,7 @@ test('a receiver that drips, or never answers, ends with the time of the try', a
   })
   drip.listen(0, '127.0.0.1')
   await new Promise((resolve) => drip.once('listening', resolve))
-  t.after(() => drip.close())
+  atEnd(t, () => drip.close())
   for (const port of [silent.port, (drip.address() as net.AddressInfo).port]) {
     const { error, status } = await sent(t, `http://127.0.0.1:${port}/`, { tryMs: 300 })
     assert(error === 'timeout' || error === 'refused', String(error))
@@ -208,7 +209,7 @@ test('a connection that the receiver closes between two deliveries costs no fail
     response.on('finish', () => setImmediate(() => request.socket.destroy()))
   })
   const { send, close } = newSender({ reach: 'loopback' })
-  t.after(close)
+  atEnd(t, close)
   for (let n = 0; n < 20; n++) {
     const { status } = await send({ url: `http://127.0.0.1:${server.port}/`, headers: {}, body: '{}' })
     assert.equal(status, 204)
