@@ -3,11 +3,8 @@ import { expectPaid, fillIn, makeOrder, newEmail, payButton, payWith, sayBefore 
 import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 const STATUSES = ['expired', 'refunded', 'partially_refunded', 'disputed', 'charged_back', 'needs_review'] as const
-const SLOW = { timeout: 20_000 }
 
 test.describe('in the light and in the dark', () => {
-  // axe looks at every element of every state, which takes long.
-  test.describe.configure({ timeout: 120_000 })
   const look = async (page: Page, what: string) => {
     await expectAccessible(page, what)
     await expectFits(page, what)
@@ -90,8 +87,6 @@ test.describe('in the light and in the dark', () => {
   })
 
   test('axe finds nothing on the other pages', async ({ page }) => {
-    // some thirty pages, one after the other
-    test.slow()
     const { email, orderId } = await makeOrder(page)
     await payWith(page)
     await expectPaid(page)
@@ -103,7 +98,7 @@ test.describe('in the light and in the dark', () => {
     await page.getByRole('button', { name: 'Show the order' }).click()
     await look(page, 'order, asked')
     await page.goto(`/outbox/?to=${email}`)
-    await expect(page.getByText('1 mail')).toBeVisible(SLOW)
+    await expect(page.getByText('1 mail')).toBeVisible()
     await look(page, 'outbox')
     await page.goto('/api/docs')
     const parts = await page.getByRole('navigation').getByRole('link').all()
@@ -202,7 +197,7 @@ test('each step is announced to screen readers', async ({ page }) => {
   await payWith(page, { scenario: 'delayed' })
   await expect(said).toHaveText('Your payment is being confirmed')
   release()
-  await expect(said).toHaveText('Your files are ready.', { timeout: 20_000 })
+  await expect(said).toHaveText('Your files are ready.')
 })
 
 test('animations run, and stop for users who prefer reduced motion', async ({ page }) => {
@@ -246,7 +241,7 @@ test('with text of twice the size nothing is wider than a phone', async ({ page 
   const { email, orderId } = await makeOrder(page)
   await large('the order of before')
   await payWith(page)
-  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await large('the files')
   await page.goto(`/order/?order=${orderId}`)
   await expect(page.getByRole('complementary', { name: 'Receipt' })).toBeVisible()
@@ -263,7 +258,7 @@ test('on a phone held sideways the button covers no way to pay', async ({ page }
   await makeOrder(page)
   for (const name of ['Card', 'UPI', 'Wallet']) {
     const rail = page.getByRole('radio', { name, exact: true })
-    await rail.check({ timeout: 5_000 })
+    await rail.check()
     // the chosen way opens its form and closes that of another one above it, so the page moves
     await rail.scrollIntoViewIfNeeded()
     const covered = await rail.evaluate((input) => {

@@ -244,7 +244,6 @@ test('the page says that the service does not answer, and shows the account when
 
 test.describe('in the light and in the dark', () => {
   test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
-  test.describe.configure({ timeout: 60_000 })
   test('axe finds nothing in the account, and it fits the smallest phone', async ({ page }) => {
     const look = async (what: string) => {
       await expectAccessible(page, what)

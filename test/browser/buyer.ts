@@ -14,8 +14,6 @@ export const RAIL_IDS: Record<string, string> = {
   'Google Pay': 'google_pay',
   Wallet: 'wallet',
 }
-/** Polling, a sync and a slow bank add up to some seconds. */
-const SLOW = { timeout: 20_000 }
 
 /** An address that no other test uses. */
 export const newEmail = (): string => `buyer-${randomUUID().slice(0, 8)}@example.com`
@@ -122,7 +120,7 @@ export async function sayNothing(page: Page): Promise<() => void> {
 }
 
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await expectNoPayButton(page)
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 }

@@ -18,8 +18,6 @@ import {
 } from './buyer.ts'
 import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
-const SLOW = { timeout: 20_000 }
-
 for (const [size, rails] of [
   ['phone', RAILS],
   // The rails differ by their names only, so the wide page is tried with one.
@@ -91,7 +89,7 @@ test.describe('on a phone', () => {
   test('wrong_amount: a person looks at it, no files, nothing to pay', async ({ page }) => {
     await fillIn(page)
     await payWith(page, { scenario: 'wrong_amount' })
-    await expect(page.getByRole('heading', { name: 'We’re reviewing your payment' })).toBeVisible(SLOW)
+    await expect(page.getByRole('heading', { name: 'We’re reviewing your payment' })).toBeVisible()
     expect(await shownOrderId(page)).toMatch(/^ord_/)
     await expectNoPayButton(page)
     await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
@@ -107,7 +105,7 @@ test.describe('on a phone', () => {
     await expect(async () => {
       await page.reload()
       await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 1_500 })
-    }).toPass(SLOW)
+    }).toPass()
     await expectNoPayButton(page)
   })
 })

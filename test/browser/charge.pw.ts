@@ -4,7 +4,6 @@ import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './f
 import { buy, order } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
 const TEXT = 'Statement text'
 
 /** The code of the `count`th mail about a charge. A receipt has no code. */
@@ -15,7 +14,7 @@ async function chargeCode(page: Page, email: string, count = 1): Promise<string>
       const mails = await mailsTo(page.context(), email, BASE_URL)
       codes = mails.flatMap(({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1] ?? [])
       return codes.length
-    }, SLOW)
+    })
     .toBe(count)
   return codes[0]!
 }
@@ -43,7 +42,7 @@ test('by the text of the line and a code: which order it was, and on to its page
   await expect(page).toHaveURL('/charge/')
   await page.getByRole('link', { name: /^Open the order/ }).click()
   await expect(page).toHaveURL(`/order/?order=${orderId}`)
-  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
 })
 
 test('by amount and date; without a match the page shows the latest orders of that mailbox only', async ({ page }) => {
@@ -87,7 +86,7 @@ test('a mailbox without orders gets a mail that says so, and the page says the s
   await expect(codeField(page)).toBeFocused()
   await expect(page.getByText(email)).toBeVisible()
   await expect
-    .poll(async () => (await mailsTo(page.context(), email, BASE_URL)).map(({ subject }) => subject), SLOW)
+    .poll(async () => (await mailsTo(page.context(), email, BASE_URL)).map(({ subject }) => subject))
     .toEqual([expect.stringMatching(/^Nothing was bought at /)])
 })
 
@@ -225,7 +224,6 @@ test('the same machine under another name leads to the one that the cookie belon
 
 test.describe('in the light and in the dark', () => {
   test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
-  test.describe.configure({ timeout: 60_000 })
   test('axe finds nothing at any step, and every step fits the smallest phone', async ({ page }) => {
     const look = async (what: string) => {
       await expectAccessible(page, what)

@@ -2,13 +2,12 @@ import type { Page } from '@playwright/test'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 async function open(page: Page): Promise<void> {
   await signUp(page)
   await page.goto('/shop/#/developers')
-  await expect(page.getByRole('heading', { name: 'Developers' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Developers' })).toBeVisible()
 }
 
 /** A request of a program: nothing of the browser comes with it. */
@@ -24,7 +23,7 @@ test.describe('on a phone', () => {
 
   test('a key is made, shown once, rolled and revoked', async ({ page }) => {
     await open(page)
-    await expect(page.getByText('None yet.', { exact: true })).toBeVisible(SLOW)
+    await expect(page.getByText('None yet.', { exact: true })).toBeVisible()
     await expectFine(page, 'without keys')
     await button(page, 'New key').click()
     await expect(page.getByLabel('Name')).toBeFocused()
@@ -36,7 +35,7 @@ test.describe('on a phone', () => {
     await expectFine(page, 'the form')
     await button(page, 'Make the key').click()
 
-    await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused(SLOW)
+    await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused()
     const first = await secretOn(page)
     expect(first).toMatch(/^till_test_[0-9A-Za-z]{38}$/)
     await expectFine(page, 'the secret')
@@ -46,14 +45,14 @@ test.describe('on a phone', () => {
     await button(page, 'I have it').click()
     await expect(page.getByRole('heading', { name: 'API keys' })).toBeFocused()
     await page.reload()
-    await expect(page.getByText('Last used within the hour, for GET /api/orders')).toBeVisible(SLOW)
+    await expect(page.getByText('Last used within the hour, for GET /api/orders')).toBeVisible()
     expect(await page.content()).not.toContain(first.slice(10, -4))
 
     await button(page, 'Roll Order sync').click()
     await expectFine(page, 'the question about rolling')
     await page.getByLabel('works for a day more').check()
     await button(page, 'Roll it').click()
-    await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused(SLOW)
+    await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused()
     const second = await secretOn(page)
     expect(second).not.toBe(first)
     for (const secret of [first, second]) expect(await statusFor(secret)).toBe(200)
@@ -61,7 +60,7 @@ test.describe('on a phone', () => {
     await button(page, 'Revoke Order sync').click()
     await expect(page.getByRole('dialog').getByRole('button', { name: 'Cancel' })).toBeFocused()
     await button(page, 'Revoke it').click()
-    await expect(page.getByText('Revoked', { exact: true })).toBeVisible(SLOW)
+    await expect(page.getByText('Revoked', { exact: true })).toBeVisible()
     await expect(page.locator('.secret-text')).toHaveCount(0)
     for (const secret of [first, second]) expect(await statusFor(secret)).toBe(401)
     await expectFine(page, 'with a revoked key')
@@ -93,7 +92,7 @@ test('whoever revokes a key is told which endpoints it made, and the endpoint sa
   await page.getByText('Choose one by one').click()
   await page.getByLabel('Change: Webhooks').check()
   await button(page, 'Make the key').click()
-  await expect(button(page, 'I have it')).toBeVisible(SLOW)
+  await expect(button(page, 'I have it')).toBeVisible()
   const url = 'http://127.0.0.1:9/deployed'
   const made = await fetch(`${BASE_URL}/api/webhook-endpoints`, {
     method: 'POST',
@@ -102,17 +101,17 @@ test('whoever revokes a key is told which endpoints it made, and the endpoint sa
   })
   expect(made.status, await made.text()).toBe(201)
   await page.reload()
-  await expect(page.getByText('Made by the key “Deploy”.')).toBeVisible(SLOW)
+  await expect(page.getByText('Made by the key “Deploy”.')).toBeVisible()
   await button(page, 'Revoke Deploy').click()
   const dialog = page.getByRole('dialog')
-  await expect(dialog.getByText('They go on hearing of your orders until you remove them')).toBeVisible(SLOW)
+  await expect(dialog.getByText('They go on hearing of your orders until you remove them')).toBeVisible()
   await expect(dialog.getByText(url)).toBeVisible()
   await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused()
   await expectAccessible(page, 'the question about revoking')
   await button(page, 'Revoke it').click()
-  await expect(page.getByText('Revoked', { exact: true })).toBeVisible(SLOW)
+  await expect(page.getByText('Revoked', { exact: true })).toBeVisible()
   await page.reload()
-  await expect(page.getByText('Made by the key “Deploy”, which has ended.')).toBeVisible(SLOW)
+  await expect(page.getByText('Made by the key “Deploy”, which has ended.')).toBeVisible()
   await expectAccessible(page, 'with an endpoint of an ended key')
 })
 
@@ -122,14 +121,14 @@ test('what a key has changed is on the page, with the name of the key', async ({
   await page.getByLabel('Name').fill('Catalogue')
   await page.getByLabel('Keep the shop up to date').check()
   await button(page, 'Make the key').click()
-  await expect(button(page, 'I have it')).toBeVisible(SLOW)
+  await expect(button(page, 'I have it')).toBeVisible()
   const secret = await secretOn(page)
   expect(await statusFor(secret, `/api/products/prod_${'0'.repeat(26)}`, 'DELETE')).toBe(404)
   await expect
     .poll(async () => {
       await page.reload()
-      return page.getByRole('list', { name: /^Requests of your keys/ }).textContent(SLOW)
-    }, SLOW)
+      return page.getByRole('list', { name: /^Requests of your keys/ }).textContent()
+    })
     .toMatch(/DELETE \/api\/products\/prod_0+ ?Refused: 404.*Catalogue/)
 })
 
@@ -154,8 +153,8 @@ test('when the sign-in is too long ago, nothing typed is lost on the way through
   await expect(page).toHaveURL(/\/sign-in\/\?returnTo=\/shop\/&again=1/)
   await page.unrouteAll()
   await page.goto('/shop/')
-  await expect(page.getByLabel('Name')).toHaveValue('Kept', SLOW)
+  await expect(page.getByLabel('Name')).toHaveValue('Kept')
   await expect(page.getByLabel('Do the books')).toBeChecked()
   await button(page, 'Make the key').click()
-  await expect(page.getByRole('heading', { name: 'The key “Kept”' })).toBeFocused(SLOW)
+  await expect(page.getByRole('heading', { name: 'The key “Kept”' })).toBeFocused()
 })

@@ -7,8 +7,6 @@ import type { StripeStandIn } from './stripe-stand-in.ts'
 // The processor's form inside the framed checkout. What a bank shows in a frame stays there; what needs the whole window gets it.
 test.describe.configure({ mode: 'default' })
 
-const SLOW = { timeout: 60_000 }
-
 let site: OtherSite
 test.beforeAll(async ({ shop }) => {
   site = await startOtherSite()
@@ -33,7 +31,7 @@ async function toForm(
   const frame = page.frameLocator('iframe[title="Checkout"]')
   const email = newEmail()
   await frame.getByLabel('E-mail').fill(email)
-  await expect(payIn(frame)).toBeVisible(SLOW)
+  await expect(payIn(frame)).toBeVisible()
   return { frame, email }
 }
 const orderIdIn = async (frame: FrameLocator): Promise<string> =>
@@ -52,11 +50,11 @@ for (const [what, number] of [
     await payIn(frame).click()
     if (number === CHALLENGED)
       await frame.frameLocator('iframe[title="3D Secure"]').getByRole('link', { name: 'Approve' }).click()
-    await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+    await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
     const orderId = await orderIdIn(frame)
     expect(paidIntents(shop, orderId)).toHaveLength(1)
     await frame.getByRole('link', { name: `Continue to ${site.host}` }).click()
-    await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
+    await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`)
   })
 
 test('a payment method with a page of its own opens the same order in the whole window, and is paid once', async ({
@@ -68,7 +66,7 @@ test('a payment method with a page of its own opens the same order in the whole 
   await payIn(frame).click()
   await page.waitForURL(`${shop.url}/pay/**`)
   const orderId = lastOrder(shop)
-  await expect(payButton(page)).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
   await expect(page.getByLabel('E-mail')).toHaveValue(email)
   expect(page.url()).not.toMatch(/#|embed=|host=/)
@@ -78,7 +76,7 @@ test('a payment method with a page of its own opens the same order in the whole 
     .check()
   await payButton(page).click()
   await page.getByRole('link', { name: 'Approve' }).click()
-  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
+  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`)
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
@@ -89,11 +87,11 @@ test('a card whose bank takes the whole window: the buyer goes on to the site, w
   const { frame } = await toForm(page, shop)
   await formIn(frame).getByLabel('Card number').fill(REDIRECTED)
   await payIn(frame).click()
-  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`)
   await page.getByRole('link', { name: 'Approve' }).click()
   const orderId = lastOrder(shop)
   expect(await (await arrived).headerValue('referer')).toBeNull()
-  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
+  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`)
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
@@ -110,8 +108,8 @@ test('without a site to go on to, and when the bank says no, the buyer comes bac
     await payIn(frame).click()
     await page.getByRole('link', { name: answer }).click()
     const orderId = lastOrder(shop)
-    await page.waitForURL(`${shop.url}/order/?order=${orderId}`, SLOW)
-    await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+    await page.waitForURL(`${shop.url}/order/?order=${orderId}`)
+    await expect(page.getByLabel('E-mail')).toBeVisible()
     expect(paidIntents(shop, orderId)).toHaveLength(answer === 'Approve' ? 1 : 0)
   }
 })

@@ -8,7 +8,6 @@ import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from
 // The checkout in a frame, on a site of another origin.
 test.describe.configure({ mode: 'default' })
 
-const SLOW = { timeout: 60_000 }
 const STRICT = `default-src 'none'; script-src ${BASE_URL}; frame-src ${BASE_URL}; require-trusted-types-for 'script'; trusted-types 'none'`
 
 let site: OtherSite
@@ -51,18 +50,18 @@ const link = (page: Page) => page.getByRole('link', { name: 'Buy the book' })
 async function openOverlay(page: Page): Promise<FrameLocator> {
   await page.goto(`${site.origin}/`)
   await link(page).click()
-  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible(SLOW)
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible()
   return frameIn(page)
 }
 
 async function order(frame: FrameLocator, email = newEmail()): Promise<string> {
   await frame.getByLabel('E-mail').fill(email)
-  await expect(payIn(frame)).toBeVisible(SLOW)
+  await expect(payIn(frame)).toBeVisible()
   return email
 }
 const payIn = (frame: FrameLocator) => frame.getByRole('button', { name: /^pay\b/i })
 const expectPaidIn = (frame: FrameLocator) =>
-  expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
 
 for (const [size, viewport] of Object.entries({
   'a small phone': { width: 320, height: 640 },
@@ -104,7 +103,7 @@ test('the keyboard is enough, everything has a name, and the page behind is out 
   await page.keyboard.press('Enter')
   await expect(dialogIn(page)).toBeVisible()
   const email = frameIn(page).getByLabel('E-mail')
-  await expect(email).toBeVisible(SLOW)
+  await expect(email).toBeVisible()
   await expect(page.getByRole('button', { name: 'Close the checkout' })).toBeVisible()
   await expectAccessible(page, 'the site with the checkout over it')
   for (let presses = 0; presses < 8 && !(await email.evaluate((field) => field === document.activeElement)); presses++)
@@ -114,7 +113,7 @@ test('the keyboard is enough, everything has a name, and the page behind is out 
   await expect(dialogIn(page)).toHaveCount(0)
   await expect(link(page)).toBeFocused()
   await page.keyboard.press('Enter')
-  await expect(email).toBeVisible(SLOW)
+  await expect(email).toBeVisible()
   await page.getByRole('button', { name: 'Close the checkout' }).press('Enter')
   await expect(dialogIn(page)).toHaveCount(0)
   expect(await page.evaluate(() => document.documentElement.style.overflow)).toBe('')
@@ -270,7 +269,7 @@ test('a site that is not on the list gets no frame: the same address opens in th
   await refusal
   await giveUp(page)
   await expect(page).toHaveURL(`${DEMO_URL}&clientReferenceId=cart-7`)
-  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  await expect(page.getByLabel('E-mail')).toBeVisible()
   await context.close()
   await stranger.close()
 })
@@ -282,7 +281,7 @@ test('a site whose policy forbids the frame leads to the whole window at once', 
   await waitForEver(context)
   await page.goto(`${site.origin}/`)
   await link(page).click()
-  await expect(page).toHaveURL(DEMO_URL, SLOW)
+  await expect(page).toHaveURL(DEMO_URL)
   await context.close()
 })
 
@@ -292,7 +291,7 @@ test('without scripts, and for a new tab, the link is a link', async ({ browser,
   site.show('/', buyLink())
   await bare.goto(`${site.origin}/`)
   await link(bare).click()
-  await expect(bare).toHaveURL(DEMO_URL, SLOW)
+  await expect(bare).toHaveURL(DEMO_URL)
   await plain.close()
 
   await page.goto(`${site.origin}/`)
@@ -315,7 +314,7 @@ test('inline the checkout stands in the page at its own height, and sells', asyn
   site.show('/', buyLink({ attributes: 'data-till="inline"' }))
   await page.goto(`${site.origin}/`)
   const frame = frameIn(page)
-  await expect(frame.getByLabel('E-mail')).toBeVisible(SLOW)
+  await expect(frame.getByLabel('E-mail')).toBeVisible()
   await expect(link(page)).toBeHidden()
   const difference = async () => {
     const [outer, inner] = await Promise.all([
@@ -344,7 +343,7 @@ test('inline, where no frame is possible, the link stays, and nobody is led away
   await giveUp(page)
   await expect(page.locator('iframe')).toHaveCount(0)
   await link(page).click()
-  await expect(page).toHaveURL(DEMO_URL, SLOW)
+  await expect(page).toHaveURL(DEMO_URL)
   await context.close()
   await stranger.close()
 })
@@ -365,7 +364,7 @@ test('what the document says to copy works as written', async ({ page, context }
     await page.goto(`${site.origin}/`)
     await page.getByRole('link', { name: 'Buy it for $19.00' }).click()
     const frame = frameIn(page)
-    await expect(frame.getByLabel('E-mail')).toBeVisible(SLOW)
+    await expect(frame.getByLabel('E-mail')).toBeVisible()
     await order(frame)
     await payByCard(frame)
     await expectPaidIn(frame)

@@ -3,7 +3,6 @@ import { newEmail } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
 const headers = { origin: BASE_URL }
 
 /** A new seller with one product, whose account page is open. */
@@ -39,14 +38,13 @@ async function buyIt(page: Page, productId: string): Promise<{ orderId: string; 
   const status = async () =>
     ((await (await page.request.get(`/api/checkout/${orderId}/status?email=${email}`)).json()) as { paid: boolean })
       .paid
-  await expect.poll(status, SLOW).toBe(true)
+  await expect.poll(status).toBe(true)
   return { orderId, email }
 }
 
 test.describe('on a phone', () => {
   test.use(SIZES.phone)
   test('a seller switches invoices on, a buyer adds a company, and both find all documents', async ({ page }) => {
-    test.slow()
     const productId = await openShop(page)
     await page.reload()
     await page.getByLabel('Issue an invoice for every sale').check()

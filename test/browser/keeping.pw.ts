@@ -144,7 +144,7 @@ test('two tabs that pay at the same moment end with one order, which is paid onc
       if (await payButton(tab).isVisible()) await payButton(tab).click({ timeout: 1_000 })
     for (const tab of [page, other])
       await expect(tab.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 4_000 })
-  }).toPass({ timeout: 30_000 })
+  }).toPass()
   const orderId = await shownOrderId(page)
   expect(await shownOrderId(other)).toBe(orderId)
   const { timeline } = await statusOf(page, orderId, email)
@@ -179,7 +179,7 @@ test('offline in the middle: the order stays, the buyer is not asked to pay twic
   await expectNoPayButton(page)
   await context.setOffline(false)
   // The service asks the processor, which holds nothing. Only then may the buyer try again.
-  await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
   await payWith(page)
   await expectPaid(page)
@@ -280,8 +280,7 @@ test('open pages show a second payment that is found after the files came', asyn
   await expectPaid(page)
   const receipt = await context.newPage()
   await receipt.goto(`/order/?order=${orderId}`)
-  for (const one of [page, receipt])
-    await expect(one.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 30_000 })
+  for (const one of [page, receipt]) await expect(one.getByText('Your bank sent the money twice.')).toBeVisible()
 })
 
 test('the answer to the payment is lost on the way: the page finds out by itself that it is paid', async ({ page }) => {

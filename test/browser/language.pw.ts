@@ -8,7 +8,6 @@ import type { Catalogue } from '../../src/words/catalogues.ts'
 import { makeOrder, newEmail, payByCard, payWith, expectPaid, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
-const SLOW = { timeout: 20_000 }
 const choice = (page: Page) => page.locator('.language select')
 
 const buyerIn = async (browser: Browser, locale: string, size: keyof typeof SIZES = 'phone') =>
@@ -20,7 +19,7 @@ async function buy(page: Page, words: Catalogue): Promise<{ email: string; order
   await page.goto(DEMO_URL)
   await page.getByLabel(words.ui.email).fill(email)
   await payByCard(page, { button: new RegExp(words.pay.pay.replace('{price}', '.*')) })
-  await expect(page.getByRole('link', { name: new RegExp(`^${words.ui.download} `) })).toHaveCount(3, SLOW)
+  await expect(page.getByRole('link', { name: new RegExp(`^${words.ui.download} `) })).toHaveCount(3)
   const orderId = (await page.getByText(/^ord_[0-9a-z]{26}$/).first().textContent())! // oxfmt-ignore
   return { email, orderId }
 }
@@ -157,7 +156,7 @@ test('with texts half as long again nothing is wider than a phone, and nothing i
   await expectFits(page, 'a refused address')
   await page.locator('#email').fill(newEmail())
   await payByCard(page, { button: /499/ })
-  await expect(page.locator('a[download], a[href*="/api/download"]').first()).toBeVisible(SLOW)
+  await expect(page.locator('a[download], a[href*="/api/download"]').first()).toBeVisible()
   await expectFits(page, 'paid')
   for (const address of ['/order/', '/charge/', '/library/', '/withdraw/']) {
     await page.goto(address)

@@ -8,10 +8,9 @@ import { askCode, codeField, codeFor, mailsTo, newSellerEmail } from './seller.t
 import { startService, type Service } from './service.ts'
 
 const OPERATOR = 'ann@operator.test'
-const SLOW = { timeout: 90_000 }
 
 // One service for all of these, because each start makes a database. One run pays all sellers, so one test follows the other.
-test.describe.configure({ mode: 'serial', timeout: 240_000 })
+test.describe.configure({ mode: 'serial' })
 
 let service: Service
 let database: pg.Client
@@ -59,7 +58,7 @@ async function sell(page: Page, amount: number): Promise<void> {
   await request.post(`${service.url}/api/sandbox/confirm`, { data: { clientSecret: order.clientSecret, rail: 'card', scenario: 'success' } }) // oxfmt-ignore
   const status = async () =>
     (await (await request.get(`${service.url}/api/checkout/${order.orderId}/status`)).json()).paid
-  await expect.poll(status, SLOW).toBe(true)
+  await expect.poll(status).toBe(true)
 }
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -93,10 +92,10 @@ test.describe('on a phone', () => {
 
     await sell(shop, 1900)
     await shop.reload()
-    await expect(shop.getByText('Below the smallest payout')).toBeVisible(SLOW)
+    await expect(shop.getByText('Below the smallest payout')).toBeVisible()
     await sell(shop, 10_000)
     await shop.reload()
-    await expect(shop.getByText('$116.62', { exact: true }).first()).toBeVisible(SLOW)
+    await expect(shop.getByText('$116.62', { exact: true }).first()).toBeVisible()
     // the 72 hours after a change of details
     await database.query(`update payout_details set payable_from = now() - interval '1 hour'`)
     await shop.reload()
@@ -108,7 +107,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Propose a run' }).click()
     await expectFine(page, 'proposing a run')
     await confirm(page, 'Propose a run')
-    await expect(page.getByRole('heading', { name: 'Would be paid' })).toBeVisible(SLOW)
+    await expect(page.getByRole('heading', { name: 'Would be paid' })).toBeVisible()
     await expect(page.getByText('US … 5678').first()).toBeVisible()
     await expectFine(page, 'a run that waits')
     await page.getByRole('button', { name: 'Leave out: $116.62 to New seller' }).first().click()
@@ -120,7 +119,7 @@ test.describe('on a phone', () => {
     await expect(page.getByText(/^Left out by an operator/)).toHaveCount(0)
     await page.getByRole('button', { name: /^Approve \$/ }).click()
     await confirm(page, /^Approve \$/)
-    await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible(SLOW)
+    await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible()
     await page.getByRole('button', { name: 'Mark USD as sent' }).click()
     await confirm(page, 'Mark USD as sent')
     await expect(dialog(page).getByRole('alert')).toContainText('bank file')
@@ -152,7 +151,7 @@ test.describe('on a phone', () => {
       expect((await fs.readFile(await (await download).path(), 'utf8')).startsWith(begin), name).toBe(true)
     }
     const subjects = async () => (await mailsTo(context, email, service.url)).map(({ subject }) => subject)
-    await expect.poll(subjects, SLOW).toContain('$116.62 is on its way to you')
+    await expect.poll(subjects).toContain('$116.62 is on its way to you')
     await context.close()
   })
 

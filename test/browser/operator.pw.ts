@@ -6,7 +6,7 @@ import { startService, type Service } from './service.ts'
 const OPERATOR = 'ann@operator.test'
 
 // One service for all of these, because each start makes a database.
-test.describe.configure({ mode: 'default', timeout: 60_000 })
+test.describe.configure({ mode: 'default' })
 
 let service: Service
 test.beforeAll(async () => {

@@ -3,7 +3,6 @@ import { newEmail, type Status } from './buyer.ts'
 import { BASE_URL, PRODUCT_ID, expect } from './fixtures.ts'
 import { mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
 /** The seller of the sandbox's products. */
 const DEMO_SELLER = 'ann@demo.example'
 
@@ -33,7 +32,7 @@ export async function buy(request: APIRequestContext, email = newEmail()): Promi
       const query = new URLSearchParams({ email, sync: '1' })
       const answer = await request.get(`${BASE_URL}/api/checkout/${orderId}/status?${query}`)
       return ((await answer.json()) as Status).status
-    }, SLOW)
+    })
     .toBe('paid')
   return { orderId, email, clientSecret }
 }
@@ -46,7 +45,7 @@ export async function codeIn(context: BrowserContext, email: string, subject: Re
       const mails = await mailsTo(context, email, BASE_URL)
       code = /\d{6}/.exec(mails.find((mail) => subject.test(mail.subject))?.subject ?? '')?.[0]
       return code
-    }, SLOW)
+    })
     .toBeDefined()
   return code!
 }
@@ -60,12 +59,12 @@ export async function demoSeller(browser: Browser): Promise<Awaited<ReturnType<B
   await expect(async () => {
     const before = (await mailsTo(context, DEMO_SELLER)).length
     await context.request.post('/api/auth/otp', { data: { email: DEMO_SELLER } })
-    await expect.poll(async () => (await mailsTo(context, DEMO_SELLER)).length, SLOW).toBeGreaterThan(before)
+    await expect.poll(async () => (await mailsTo(context, DEMO_SELLER)).length).toBeGreaterThan(before)
     const [mail] = await mailsTo(context, DEMO_SELLER)
     const code = /^\s*(\d{6})\s*$/m.exec(mail!.text)![1]
     const answer = await context.request.post('/api/auth/otp/verify', { data: { email: DEMO_SELLER, code } })
     expect(answer.status()).toBe(200)
-  }).toPass(SLOW)
+  }).toPass()
   const state = await context.storageState()
   await context.close()
   return state

@@ -6,8 +6,6 @@ import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from
 // The checkout in the whole window, reached from the seller's own site and leading back to it.
 test.describe.configure({ mode: 'default' })
 
-const SLOW = { timeout: 60_000 }
-
 let site: OtherSite
 test.beforeAll(async () => {
   site = await startOtherSite()
@@ -27,11 +25,11 @@ test('after the payment the buyer goes on to the site, which learns the order an
     linkTo({ successUrl: `${site.origin}/thanks?a=1%202&order=ord_other&b=%C3%BC#top`, clientReferenceId: 'cart-7' }),
   )
   await page.getByLabel('E-mail').fill(email)
-  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`)
   await payByCard(page)
   const request = await arrived
   expect(await request.headerValue('referer')).toBeNull()
-  await expect(page.getByRole('heading', { name: 'Another page' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Another page' })).toBeVisible()
   const [, orderId] = /^http:\/\/localhost:\d+\/thanks\?a=1%202&b=%C3%BC&order=(ord_[0-9a-z]{26})#top$/.exec(
     page.url(),
   )!
@@ -42,7 +40,7 @@ test('after the payment the buyer goes on to the site, which learns the order an
   await page.goto(
     linkTo({ successUrl: `${site.origin}/thanks?a=1%202&order=ord_other&b=%C3%BC#top`, clientReferenceId: 'cart-7' }),
   )
-  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await expect(page.getByRole('link', { name: `Continue to ${site.host}` })).toHaveAttribute(
     'href',
     new RegExp(`order=${orderId}#top$`),
@@ -51,7 +49,7 @@ test('after the payment the buyer goes on to the site, which learns the order an
 
 test('the way back is there before the order and before the payment', async ({ page }) => {
   await page.goto(linkTo({ cancelUrl: `${site.origin}/cart` }))
-  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  await expect(page.getByLabel('E-mail')).toBeVisible()
   await page.getByRole('link', { name: 'Back to Ann’s Field Notes' }).click()
   await expect(page).toHaveURL(`${site.origin}/cart`)
   await makeOrder(page, newEmail(), linkTo({ cancelUrl: `${site.origin}/cart` }), { cancelUrl: `${site.origin}/cart` })
@@ -73,7 +71,7 @@ for (const [what, url] of [
       await payByCard(page)
       await expect(
         page.getByRole('alert').filter({ hasText: `\`${name}\` lies on none of the seller’s sites.` }),
-      ).toBeVisible(SLOW)
+      ).toBeVisible()
       expect(await page.locator('a[href*="evil"], a[href^="javascript:"]').count()).toBe(0)
     }
   })
@@ -96,7 +94,7 @@ test('an order that comes along with the address is taken, once, and a damaged o
   }
   await page.goto('about:blank')
   await page.goto(`${DEMO_URL}#k=${encodeURIComponent(JSON.stringify({ email, key, orderId }))}`)
-  await expect(payButton(page)).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
   await expect(page.getByText(orderId).first()).toBeVisible()
   expect(new URL(page.url()).hash).toBe('')
 })
@@ -115,7 +113,7 @@ const hint = (email: string) => `${email[0]}…@example.com`
 test('the link of an order that a program made pays that order, and goes on to the site', async ({ page }) => {
   const { email, orderId, payUrl } = await madeByProgram(page, { successUrl: successUrl(), metadata: { plan: 'team' } })
   await page.goto(payUrl)
-  await expect(payButton(page)).toHaveText('Pay ₹499.00', SLOW)
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
   await expect(page.getByRole('heading', { name: 'The Quiet Shop' })).toBeVisible()
   await expect(page.getByText(hint(email))).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
@@ -124,34 +122,34 @@ test('the link of an order that a program made pays that order, and goes on to t
   await expect(page.getByLabel('E-mail'), 'the address of the link cannot be changed').toHaveCount(0)
 
   await page.reload()
-  await expect(payButton(page)).toHaveText('Pay ₹499.00', SLOW)
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
   await payWith(page, { scenario: 'decline' })
-  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible(SLOW)
-  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
+  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible()
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`)
   await payWith(page)
   expect(await (await arrived).headerValue('referer')).toBeNull()
-  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`, SLOW)
+  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`)
   expect((await statusOf(page, orderId, email)).status).toBe('paid')
 
   // paid already: the order's page asks for the address, which opens the files
   await page.goto(payUrl)
-  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`, SLOW)
-  await expect(page.getByLabel('E-mail')).toHaveValue('', SLOW)
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`)
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
 })
 
 test('without a site to go on to, the page says where the files are and shows none', async ({ page }) => {
   const { email, orderId, payUrl } = await madeByProgram(page)
   await page.goto(payUrl)
-  await expect(payButton(page)).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
   await payWith(page)
-  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await expect(page.getByText('Your files are in the receipt')).toBeVisible()
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
   await expect(page.getByRole('alert')).toHaveCount(0)
   await page.getByRole('link', { name: 'View your order' }).click()
   await page.getByLabel('E-mail').fill(email)
   await page.getByRole('button', { name: 'Show the order' }).click()
-  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3, SLOW)
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
   expect(page.url()).toContain(orderId)
 })
 
@@ -162,8 +160,8 @@ test('the link opens its order also where the browser has another order of the p
   for (const { payUrl, orderId } of [first, second, first]) {
     await page.goto('about:blank')
     await page.goto(payUrl)
-    await expect(page.getByText(orderId).first()).toBeVisible(SLOW)
-    await expect(payButton(page)).toBeVisible(SLOW)
+    await expect(page.getByText(orderId).first()).toBeVisible()
+    await expect(payButton(page)).toBeVisible()
   }
 })
 
@@ -172,7 +170,7 @@ test('a damaged link takes no payment, and makes no other order', async ({ page 
   const requests: string[] = []
   page.on('request', (request) => void requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
   await page.goto(`${payUrl.slice(0, -2)}xx`)
-  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`, SLOW)
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`)
   expect(requests).not.toContain('POST /api/checkout')
 })
 
@@ -184,7 +182,7 @@ test('in a frame the link pays the order too', async ({ page, context }) => {
   await page.getByRole('link', { name: 'Buy the book' }).click()
   const frame = page.frameLocator('iframe[title="Checkout"]')
   await payByCard(frame)
-  await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await frame.getByRole('link', { name: `Continue to ${site.host}` }).click()
-  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`, SLOW)
+  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`)
 })

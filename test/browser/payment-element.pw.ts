@@ -17,11 +17,6 @@ import {
 } from './element-buyer.ts'
 import { SIZES, expectAccessible, expectFits } from './fixtures.ts'
 
-// The processor's script calls frames, a service and a bank, which takes long.
-test.describe.configure({ timeout: 60_000 })
-
-const SLOW = { timeout: 20_000 }
-
 for (const [size, use] of Object.entries(SIZES)) {
   test.describe(size, () => {
     test.use(use)
@@ -176,17 +171,17 @@ test('a voucher is paid in a shop: the page says where it is, until another try,
   await press(page)
   const alarm = page.getByRole('alert').filter({ hasText: 'Nothing has been paid so far.' })
   const instructions = alarm.getByRole('link', { name: 'Your payment waits for you' })
-  await expect(instructions).toBeVisible(SLOW)
+  await expect(instructions).toBeVisible()
   await page.reload()
   const { id } = intentOf(shop, orderId)
-  await expect(instructions).toHaveAttribute('href', `https://pay.stripe.com/voucher/${id}`, SLOW)
+  await expect(instructions).toHaveAttribute('href', `https://pay.stripe.com/voucher/${id}`)
   await expectAccessible(page, 'a voucher that waits')
   // Another try replaces the voucher.
   await form(page).getByLabel('Card', { exact: true }).check()
   await payBy(page, DECLINED)
-  await expect(page.getByText('Your bank declined the payment.')).toBeVisible(SLOW)
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
   await page.reload()
-  await expect(alarm).toBeVisible(SLOW)
+  await expect(alarm).toBeVisible()
   await expect(instructions).toHaveCount(0)
   shop.server.knobs.notify = 'never'
   shop.bank.confirm(id, { method: 'oxxo' })
@@ -200,7 +195,7 @@ test('a payment that was closed at the processor is opened again under the same 
   shop.server.knobs.notify = 'never'
   shop.bank.cancel(intent['id'])
   await payBy(page, CARD)
-  await expect(payButton(page)).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
   await payBy(page, CARD)
   await expectPaid(page)
@@ -240,7 +235,7 @@ test('a payment that is not what the form was told is not sent again in the same
     await route.fulfill({ response })
   })
   await payBy(page, CARD)
-  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible()
   const orderId = await shownOrderId(page)
   expect(paidIntents(shop, orderId)).toHaveLength(0)
   await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready')

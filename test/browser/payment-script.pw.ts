@@ -1,9 +1,6 @@
 import { expectNoPayButton, expectPaid, newEmail, payButton } from './buyer.ts'
 import { CARD, expect, payBy, test, toForm } from './element-buyer.ts'
 
-// The processor's script calls frames, a service and a bank, which takes long.
-test.describe.configure({ timeout: 60_000 })
-
 test('only a page that asks for money loads the script, and a paid order does not', async ({ page, shop, stripe }) => {
   for (const path of ['/', '/pricing/', '/order/', '/pay/', '/sign-in/']) await page.goto(shop.url + path)
   expect(stripe.scripts).toBe(0)
@@ -67,9 +64,9 @@ test('a slow network: the form keeps its place, and the page says that it is loa
   await page.getByLabel('E-mail').fill(newEmail())
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   const before = await page.locator('.form-place').boundingBox()
-  await expect(page.getByText('The payment form is still on its way.')).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText('The payment form is still on its way.')).toBeVisible()
   release()
-  await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready', { timeout: 60_000 })
+  await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready')
   const after = await page.locator('.form-place').boundingBox()
   expect(Math.abs(after!.height - before!.height)).toBeLessThan(40)
 })

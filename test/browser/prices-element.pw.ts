@@ -4,8 +4,6 @@ import { findEmbedded } from '../../src/kit/embedded.ts'
 import { expectPaid, payButton, shownOrderId } from './buyer.ts'
 import { CARD, DECLINED, expect, intentOf, paidIntents, payBy, test, toForm } from './element-buyer.ts'
 
-test.describe.configure({ timeout: 60_000 })
-
 test('another currency gets a form of its own, which pays the order in this currency alone', async ({ page, shop }) => {
   const client = new pg.Client({ connectionString: findEmbedded(path.join(shop.dataDir, 'postgres')) })
   await client.connect()

@@ -3,9 +3,7 @@ import { type RazorpayStandIn, startRazorpay } from './razorpay-stand-in.ts'
 import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
 
 // Sellers tell about their business on the Money page, because Razorpay has no pages for it.
-test.describe.configure({ timeout: 120_000 })
 
-const SLOW = { timeout: 30_000 }
 const PICTURES = process.env.PICTURES
 
 let shop: RazorpayStandIn
@@ -28,7 +26,7 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
   await codeField(page).fill(await codeFor(page, email, 1, shop.url))
   await expect(page).toHaveURL(/\/(shop|account)\//)
   await page.goto(`${shop.url}/shop/#/money`)
-  await expect(page.getByText('Your products are not for sale yet')).toBeVisible(SLOW)
+  await expect(page.getByText('Your products are not for sale yet')).toBeVisible()
   await picture('none')
   await page.getByRole('button', { name: 'Open my account' }).click()
 
@@ -58,12 +56,12 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
     await page.getByLabel(label, { exact: true }).fill(value)
   await page.getByLabel('I accept the terms of Razorpay').check()
   await page.getByRole('button', { name: 'Send to Razorpay' }).click()
-  await expect(page.getByText(/Invalid IFSC Code/)).toBeVisible(SLOW)
+  await expect(page.getByText(/Invalid IFSC Code/)).toBeVisible()
   await picture('refused')
   await page.getByLabel('IFSC', { exact: true }).fill('HDFC0000317')
   await page.getByRole('button', { name: 'Send to Razorpay' }).click()
-  await expect(page.getByText('Your details are sent.')).toBeVisible(SLOW)
-  await expect(page.getByText('Nothing at the moment: Razorpay is checking what you told it')).toBeVisible(SLOW)
+  await expect(page.getByText('Your details are sent.')).toBeVisible()
+  await expect(page.getByText('Nothing at the moment: Razorpay is checking what you told it')).toBeVisible()
   await picture('review')
 
   const account = [...shop.bank.route.accounts.values()].find((one) => one.email === email)!
@@ -72,7 +70,7 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
   await expect(async () => {
     await page.reload()
     await expect(page.getByText('Active', { exact: true })).toBeVisible({ timeout: 2_000 })
-  }).toPass(SLOW)
+  }).toPass()
   await expect(page.getByText('Your products are not for sale yet')).toHaveCount(0)
   await picture('active')
   await context.close()

@@ -2,9 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { BrowserContext, Page } from '@playwright/test'
 import { expect } from './fixtures.ts'
 
-/** A job sends the mails, and it may have to wait its turn. */
-const SLOW = { timeout: 60_000 }
-
 export const PASSWORD = 'marble kettle orbit 47'
 
 /** An address that no other test uses. */
@@ -31,7 +28,7 @@ export async function codeFor(page: Page, email: string, count = 1, api = ''): P
       const mails = await mailsTo(page.context(), email, api)
       codes = mails.flatMap(({ text }) => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? [])
       return codes.length
-    }, SLOW)
+    })
     .toBe(count)
   return codes[0]!
 }

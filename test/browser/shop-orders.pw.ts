@@ -7,7 +7,6 @@ import { buy, codeIn, demoSeller } from './orders.ts'
 // In sequence, because the tests share a seller, who signs in once.
 test.describe.configure({ mode: 'default' })
 
-const SLOW = { timeout: 60_000 }
 let cookies: Awaited<ReturnType<typeof demoSeller>>['cookies']
 test.beforeAll(async ({ browser }) => {
   cookies = (await demoSeller(browser)).cookies
@@ -88,7 +87,7 @@ test('a refund whose response is lost is requested again, and made once', async 
   await expect(refundButton(page)).toBeFocused()
   expect(asked).toBe(2)
   await expect(refunds(page)).toHaveCount(1)
-  await expect(refunds(page)).toContainText('Done', SLOW)
+  await expect(refunds(page)).toContainText('Done')
   await expect(sums(page)).toHaveText([
     'Paid by the buyer₹499.00',
     /^Fee.*−₹9\.98$/,
@@ -153,11 +152,11 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await expectAccessible(buyer, 'confirming an address')
   await buyer.getByLabel('Code').fill(code)
   await buyer.keyboard.press('Enter')
-  await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused(SLOW)
+  await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused()
   await expect(buyer.getByText(/unless the owner of the old address keeps it there/)).toBeVisible()
   await expectAccessible(buyer, 'an address that is confirmed')
   await buyer.getByRole('button', { name: 'Open the order' }).click()
-  await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused(SLOW)
+  await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused()
   await expect(buyer).toHaveURL(new RegExp(`order=${orderId}$`))
 
   // One press lets the old mailbox keep its order.
@@ -169,14 +168,14 @@ test('a mistyped address changes after the reader of the right one has confirmed
         mails.find(({ subject }) => /stay at this address/.test(subject))?.text ?? '',
       )?.[0]
       return link
-    }, SLOW)
+    })
     .toBeDefined()
   await expect(async () => {
     await page.reload()
     await expect(page.getByText(/has confirmed it, and both addresses open the order\. It moves on /)).toBeVisible({
       timeout: 3_000,
     })
-  }).toPass(SLOW)
+  }).toPass()
   const old = await theirs.newPage()
   await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
   await expect(old.getByRole('heading', { name: 'Does this order stay at your address?' })).toBeVisible()
@@ -185,16 +184,16 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await expect(old.getByText('The code has six digits.')).toBeVisible()
   await expect(old.getByLabel('Code')).toBeFocused()
   await old.getByRole('button', { name: 'Keep the order at my address' }).click()
-  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
+  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused()
   await old.goto('about:blank')
   await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
   await old.getByRole('button', { name: 'Keep the order at my address' }).press('Enter')
-  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
+  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused()
   // A link from the order's former address still leads to the order.
   await old.goto('about:blank')
   await old.goto(`/order/${new URL(link!).search}#keep=another`)
   await old.getByRole('button', { name: 'Keep the order at my address' }).click()
-  await expect(old.getByRole('heading', { name: 'The order has another address now' })).toBeFocused(SLOW)
+  await expect(old.getByRole('heading', { name: 'The order has another address now' })).toBeFocused()
   await expectAccessible(old, 'an order that has moved')
   await old.getByRole('button', { name: 'Open the order' }).click()
   await expect(old).toHaveURL(new RegExp(`order=${orderId}$`))
@@ -283,7 +282,7 @@ for (const [size, options] of Object.entries(SIZES))
       await expect(async () => {
         await page.reload()
         await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 1_000 })
-      }).toPass(SLOW)
+      }).toPass()
       await expect(page.getByText('Bob Buyer')).toBeVisible()
       await expectFits(page, 'an order that was withdrawn from')
       await expectAccessible(page, 'an order that was withdrawn from')
@@ -292,7 +291,7 @@ for (const [size, options] of Object.entries(SIZES))
       await open(page, orderId)
       await page.getByRole('button', { name: 'Refund ₹499.00 now' }).click()
       await expect(page.getByText('The refund is on its way. The buyer is told by mail.')).toBeVisible()
-      await expect(page.getByText('A buyer withdrew from the contract.')).toBeVisible(SLOW)
+      await expect(page.getByText('A buyer withdrew from the contract.')).toBeVisible()
       await expect(page.getByRole('button', { name: /^Refund/ })).toHaveCount(0)
     })
   })

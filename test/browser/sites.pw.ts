@@ -1,8 +1,6 @@
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
-
 for (const [size, options] of Object.entries(SIZES)) {
   test.describe(size, () => {
     test.use(options)
@@ -13,7 +11,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       const field = page.getByLabel('Host')
       const add = page.getByRole('button', { name: 'Add the site' })
       const list = page.getByRole('list', { name: 'Your sites' })
-      await expect(page.getByText('No site yet.')).toBeVisible(SLOW)
+      await expect(page.getByText('No site yet.')).toBeVisible()
       await add.click()
       await expect(page.getByText('Name your site, such as shop.example.')).toBeVisible()
       await field.fill('*.github.io')
@@ -25,18 +23,18 @@ for (const [size, options] of Object.entries(SIZES)) {
       // people paste what is in the address bar
       await field.fill('https://Shop.example/books?page=2')
       await field.press('Enter')
-      await expect(list.locator('code', { hasText: /^shop\.example$/ })).toBeVisible(SLOW)
+      await expect(list.locator('code', { hasText: /^shop\.example$/ })).toBeVisible()
       await expect(field).toHaveValue('')
       await field.fill('*.shop.example')
       await add.click()
-      await expect(list.getByRole('listitem')).toHaveCount(2, SLOW)
+      await expect(list.getByRole('listitem')).toHaveCount(2)
       await expectAccessible(page, 'with sites')
       await expectFits(page, 'with sites')
       await page.getByRole('button', { name: 'Remove shop.example', exact: true }).click()
-      await expect(list.getByRole('listitem')).toHaveCount(1, SLOW)
+      await expect(list.getByRole('listitem')).toHaveCount(1)
       await expect(page.getByRole('heading', { name: 'Your sites' })).toBeFocused()
       await page.reload()
-      await expect(list.locator('code', { hasText: '*.shop.example' })).toBeVisible(SLOW)
+      await expect(list.locator('code', { hasText: '*.shop.example' })).toBeVisible()
     })
   })
 }

@@ -20,7 +20,7 @@ const LABEL = 'Example Works'
 const CLEO = { id: 'cleo', name: 'Cleo', email: 'cleo@idp.test', emailVerified: true }
 
 // One service for all of these: its pages on one host, its API on another, and a provider beside them.
-test.describe.configure({ mode: 'default', timeout: 60_000 })
+test.describe.configure({ mode: 'default' })
 
 let browser: Browser
 let service: Service

@@ -4,7 +4,6 @@ import { expect, paidIntents, test, toForm } from './element-buyer.ts'
 import { DEMO_URL, SIZES, expectAccessible, expectFits } from './fixtures.ts'
 
 // The wallets of devices: their buttons are above everything else, on devices that have one.
-test.describe.configure({ timeout: 60_000 })
 
 const giveWallet = (page: Page) => page.addInitScript(() => Object.assign(window, { deviceWallet: 'Apple Pay' }))
 const wallet = (page: Page) => page.getByRole('button', { name: 'Buy with Apple Pay' })

@@ -4,8 +4,6 @@ import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './f
 import { buy } from './orders.ts'
 import { mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 60_000 }
-
 const acknowledgements = async (page: Page, email: string) =>
   (await mailsTo(page.context(), email, BASE_URL)).filter(({ subject }) => subject === 'We received your withdrawal')
 
@@ -40,7 +38,7 @@ for (const [size, options] of Object.entries(SIZES))
       await expect(page.getByText(/^wdr_/)).toBeVisible()
       await expectFits(page, 'what has arrived')
       await expectAccessible(page, 'what has arrived')
-      await expect.poll(async () => (await acknowledgements(page, email)).length, SLOW).toBe(1)
+      await expect.poll(async () => (await acknowledgements(page, email)).length).toBe(1)
     })
   })
 
@@ -66,7 +64,7 @@ test('by keyboard alone, with Back, a reload and a lost answer in between: one s
   await page.unroute('**/api/withdrawals')
   await page.getByRole('button', { name: 'Confirm withdrawal' }).press('Enter')
   await expect(page.getByRole('heading', { name: 'Your statement has arrived' })).toBeVisible()
-  await expect.poll(async () => (await acknowledgements(page, email)).length, SLOW).toBe(1)
+  await expect.poll(async () => (await acknowledgements(page, email)).length).toBe(1)
   await page.reload()
   await expect(page.getByLabel('Your name')).toHaveValue('')
 })

@@ -17,7 +17,13 @@ export function atEnd(t: Ends, end: () => unknown): void {
   cleanups.set(t, all)
   t.after(async () => {
     const failures: unknown[] = []
-    for (const one of all.reverse()) await Promise.try(one).catch((error: unknown) => failures.push(error))
+    for (const one of all.reverse()) {
+      try {
+        await one()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
     if (failures.length > 0) throw failures[0]
   })
 }
