@@ -8,7 +8,11 @@ import { type Db, isDatabaseOutage } from './database.ts'
 import type { Log } from './log.ts'
 
 const NO_RIGHT = '42501'
-const MOST_TRIES = 3
+const DEADLOCK = '40P01'
+const DEADLOCKED =
+  'Each try to migrate the schema met a deadlock with a running service. Start again, or stop the other instances first.'
+/** A deadlock with a service under load can come again. PostgreSQL takes a second to find one, so a start waits a few seconds more. */
+const MOST_TRIES = 5
 const BY_A_NEWER_VERSION = /^corrupted migrations: previously executed migration \S+ is missing/
 
 /**
@@ -41,13 +45,21 @@ export async function migrate(db: Db, folder: string, log?: Log, tries = MOST_TR
   // a developer takes a number when work begins, so a file with a lower number can be released later
   const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true })
   const { error, results } = await migrator.migrateToLatest()
-  // a newer version has migrated since we looked: the library found migrations that we had not seen
-  if (tries > 1 && BY_A_NEWER_VERSION.test((error as Error | undefined)?.message ?? ''))
-    return migrate(db, folder, log, tries - 1)
+  if (isDeadlock(error)) {
+    if (tries === 1) throw new CannotStart(DEADLOCKED, { cause: error })
+    log?.warn('the migration met a deadlock with a running service, and is tried again')
+  }
+  if (tries > 1 && (isDeadlock(error) || isByNewerVersion(error))) return migrate(db, folder, log, tries - 1)
   if (error) throw startProblem(error)
   const migrated = (results ?? []).map((result) => result.migrationName)
   if (migrated.length > 0) log?.info({ migrated }, 'the schema is up to date')
 }
+
+/** An older program that serves beside this start has locked tables in another order, and PostgreSQL has rolled our migrations back. */
+const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DEADLOCK
+
+/** A newer version has migrated since we looked: the library found migrations that we had not seen. */
+const isByNewerVersion = (error: unknown): boolean => error instanceof Error && BY_A_NEWER_VERSION.test(error.message)
 
 const nameOf = (file: string): string => file.replace(/\.sql$/, '')
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { connect } from '../../src/kit/database.ts'
 import { migrate, neededBy } from '../../src/kit/migrate.ts'
+import { atEnd } from '../support/ends.ts'
 import { emptyDatabase } from '../support/databases.ts'
 import { temporaryFolder } from '../support/shop.ts'
 
@@ -35,7 +36,7 @@ test('a program goes on beside migrations of a newer one that only add, also whe
   put('003_more', 'alter table first add column m integer;', newer, contracting)
   put('004_less', '-- needs: 003_more\nalter table first drop column n;', contracting)
   const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, onError: () => {} })
-  t.after(close)
+  atEnd(t, close)
 
   await Promise.all([migrate(db, older), migrate(db, older), migrate(db, newer)])
   await migrate(db, older)
@@ -55,4 +56,31 @@ test('a program goes on beside migrations of a newer one that only add, also whe
     /cannot use the schema after its migration 004_less\. Start the newer version/,
   )
   assert.deepEqual((await names()).at(-1), { name: '004_less', needs: '003_more' })
+})
+
+test('migrations that end with a deadlock are tried again, all of them, at most five times', async (t) => {
+  const folder = await temporaryFolder(t)
+  const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, onError: () => {} })
+  atEnd(t, close)
+  // a sequence goes on counting when a transaction is rolled back
+  put('001_tries', 'create sequence tries;')
+  await migrate(db, folder)
+  put('002_more', 'create table more (n integer);')
+  put(
+    '003_refused',
+    `do $$ begin
+      if nextval('tries') < 3 then raise exception 'deadlock detected' using errcode = 'deadlock_detected'; end if;
+    end $$;`,
+  )
+  await migrate(db, folder)
+  const { rows } = await sql`select last_value::int as tries, (select count(*)::int from more) from tries`.execute(db)
+  assert.deepEqual(rows, [{ tries: 3, count: 0 }])
+
+  put(
+    '004_always',
+    `select nextval('tries'); do $$ begin raise exception 'again' using errcode = 'deadlock_detected'; end $$;`,
+  )
+  await assert.rejects(migrate(db, folder), /met a deadlock with a running service\. Start again/)
+  assert.deepEqual((await sql`select last_value::int as tries from tries`.execute(db)).rows, [{ tries: 3 + 5 }])
 })
