@@ -260,3 +260,21 @@ test('coming back from the bank in another browser leads to the order’s own pa
   // The service knows no such order. Another try would not change that.
   expect(asked).toHaveLength(1)
 })
+
+test('coming back from the bank while the service does not answer leads to the order’s own page after ten looks', async ({
+  page,
+  shop,
+}) => {
+  const orderId = `ord_${'0'.repeat(26)}`
+  await page.clock.install()
+  const asked = requestsTo(page, /\/status$/)
+  await page.route('**/status?**', (route) => route.abort())
+  await page.goto(`${shop.demoUrl}&order=${orderId}&redirect_status=succeeded`)
+  const arrived = page.waitForURL(`${shop.url}/order/?order=${orderId}`, { waitUntil: 'commit' })
+  for (let looks = 1; looks <= 10; looks++) {
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(looks)
+    await page.clock.runFor(2_000)
+  }
+  await arrived
+  expect(asked).toHaveLength(10)
+})
