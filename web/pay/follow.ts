@@ -85,7 +85,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     const wait = ms ?? waitMs()
     if (wait !== undefined) timer = setTimeout(() => void check(), wait)
   }
-  /** What the page asks of the service. The first answer after a load must come at once, so that request does not wait. */
+  /** Whether a request syncs or waits. The buyer sees nothing before the first answer after a load, so the first request does not wait. */
   const usual = () => (needsSync(get()) ? 'sync' : viewOf(get()) === 'waiting' && get().order ? 'wait' : undefined)
   function check(more?: 'wait'): Promise<void> {
     stop()
