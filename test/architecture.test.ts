@@ -41,6 +41,7 @@ const WIRING: Record<string, string[]> = {
 const SHARED = [
   'sellers/accent.ts',
   'events/event-types.ts',
+  'kit/code-limits.ts',
   'kit/currencies.ts',
   'kit/locales.ts',
   'kit/money.ts',

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CODE_SECONDS } from '../kit/codes.ts'
+import { CODE_SECONDS } from '../kit/code-limits.ts'
 import { addCookie, cookieKind, cookiesOf } from '../kit/cookies.ts'
 import { networkOf } from '../kit/limits.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'

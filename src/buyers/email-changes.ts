@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
-import { type CodeLimits, MOST_WRONG_TRIES, codeDigits, codeKind, limitedTry } from '../kit/codes.ts'
+import { MOST_WRONG_TRIES } from '../kit/code-limits.ts'
+import { type CodeLimits, codeDigits, codeKind, limitedTry } from '../kit/codes.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
-import { CODE_SECONDS, type CodeKind, MOST_WRONG_TRIES, codeDigits } from './codes.ts'
+import { CODE_SECONDS, MOST_WRONG_TRIES } from './code-limits.ts'
+import { type CodeKind, codeDigits } from './codes.ts'
 import type { Db, Tx } from './database.ts'
 import type { Jobs } from './jobs.ts'
 import type { Locale } from './locales.ts'

@@ -10,8 +10,6 @@ import { derivedKey } from './signing.ts'
 
 /** The pause before another code can be sent, while the limit is not reached. */
 export const RESEND_SECONDS = 30
-export const CODE_SECONDS = 600
-export const MOST_WRONG_TRIES = 5
 const DIGITS = 6
 
 /** The retries last as long as a code is valid. Codes have their own queues and connections, because a person waits for them. */

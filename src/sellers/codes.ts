@@ -1,14 +1,7 @@
 import { sql } from 'kysely'
 import { type NewCode as CodeRow, saveCodes } from '../kit/code-table.ts'
-import {
-  type Asker,
-  type CodeLimits,
-  MOST_WRONG_TRIES,
-  RESEND_SECONDS,
-  codeKind,
-  limitedSender,
-  ownKey,
-} from '../kit/codes.ts'
+import { MOST_WRONG_TRIES } from '../kit/code-limits.ts'
+import { type Asker, type CodeLimits, RESEND_SECONDS, codeKind, limitedSender, ownKey } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'

@@ -1,7 +1,7 @@
 import { parseCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import net from 'node:net'
-import { CODE_SECONDS } from '../kit/codes.ts'
+import { CODE_SECONDS } from '../kit/code-limits.ts'
 import { addCookie as add, cookieKind, cookiesOf as all } from '../kit/cookies.ts'
 
 const DAY_SECONDS = 86_400

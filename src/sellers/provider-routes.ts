@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { CODE_SECONDS } from '../kit/codes.ts'
+import { CODE_SECONDS } from '../kit/code-limits.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { countUses, limited } from '../kit/limits.ts'

@@ -1,3 +1,4 @@
+import { CODE_SECONDS } from '../../src/kit/code-limits.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 
 /**
@@ -16,12 +17,11 @@ export interface MailboxChange {
 }
 
 const PLACE = 'till:new-mailbox'
-const CODE_MS = 10 * 60_000
 
 export function savedChange(sellerId: string): MailboxChange | undefined {
   const change = readTab<MailboxChange>(PLACE)
   if (!change?.email || change.sellerId !== sellerId) return undefined
-  const isStale = change.sentAt !== undefined && Date.now() - change.sentAt > CODE_MS
+  const isStale = change.sentAt !== undefined && Date.now() - change.sentAt > CODE_SECONDS * 1000
   return isStale ? { sellerId, email: change.email } : change
 }
 

@@ -1,3 +1,4 @@
+import { CODE_SECONDS, MOST_WRONG_TRIES } from '../../src/kit/code-limits.ts'
 import { ApiError } from './api.ts'
 import { explain, type Said } from './auth-words.ts'
 import { canGoBack, isAtCode, showStep } from './step-in-address.ts'
@@ -5,10 +6,6 @@ import type { Store } from './store.ts'
 import { wordsOf } from './language.ts'
 
 const words = wordsOf('code')
-
-/** The service's own limits of a code. */
-const CODE_MS = 600_000
-const MOST_WRONG_TRIES = 5
 
 /** The mailed code that this browser waits for. */
 export interface AwaitedCode {
@@ -157,6 +154,6 @@ export const awaitedCode = (email: string, resendAfter: number): AwaitedCode => 
 
 /** After a typing mistake the code is still good. After too many, or too long, it can never work again. */
 const isUsedUp = ({ wrong, askedAt }: AwaitedCode): boolean =>
-  wrong >= MOST_WRONG_TRIES || Date.now() > askedAt + CODE_MS
+  wrong >= MOST_WRONG_TRIES || Date.now() > askedAt + CODE_SECONDS * 1000
 
 const inSeconds = (seconds: number): number => Date.now() + seconds * 1000
