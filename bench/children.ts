@@ -34,23 +34,28 @@ export async function runChild(program: string, args: string[], env: Record<stri
 /** Linux counts processor time in these. */
 const MS_A_TICK = 10
 
-/** The processor time of a process and of its children that have ended, in ms. NaN where the system does not tell. */
+/** The processor time of a process and of its children that have ended, in ms. NaN where the system does not tell, or it has ended. */
 export function processorMs(pid: number): number {
-  const file = `/proc/${pid}/stat`
-  if (!fs.existsSync(file)) return Number.NaN
+  const status = readIfThere(`/proc/${pid}/stat`)
   // the second field is the program's name, which can hold spaces
-  const fields = fs
-    .readFileSync(file, 'latin1')
-    .replace(/^.*\) /s, '')
-    .split(' ')
+  const fields = status?.replace(/^.*\) /s, '').split(' ')
+  if (!fields) return Number.NaN
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_A_TICK
 }
 
 /** The same for a process with all its children. */
 export function processorMsOfTree(pid: number): number {
-  const file = `/proc/${pid}/task/${pid}/children`
-  if (!fs.existsSync(file)) return Number.NaN
-  const children = fs.readFileSync(file, 'latin1').split(' ').filter(Boolean)
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`)?.split(' ').filter(Boolean)
+  if (!children) return Number.NaN
   // the time of a child that ends meanwhile is in the parent's
   return children.reduce((sum, child) => sum + (processorMs(Number(child)) || 0), processorMs(pid))
+}
+
+/** A process can end between two looks at it, and even between opening and reading its file. */
+function readIfThere(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'latin1')
+  } catch {
+    return undefined
+  }
 }
