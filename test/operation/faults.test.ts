@@ -288,7 +288,10 @@ async function onOnesOwn(t: TestContext) {
 
       await wire.mend()
       await ready(service)
-      assert.equal((await service.status(paid.orderId, true)).body.status, 'paid')
+      await eventually(
+        () => service.status(paid.orderId, true),
+        ({ body }) => body.paid,
+      )
       await assertBoughtOnce(service, client, paid.orderId)
       assert.equal((await service.confirm(clientSecret)).status, 200)
       await assertBoughtOnce(service, client, orderId)
@@ -469,7 +472,10 @@ async function onTheEmbedded(t: TestContext) {
       const client = await connect(t, embeddedOf(dataDir).url)
       await assertAllThere(client, acknowledged)
       await assertBoughtOnce(service, client, bought.orderId)
-      assert.equal((await service.status(missed.orderId, true)).body.status, 'paid')
+      await eventually(
+        () => service.status(missed.orderId, true),
+        ({ body }) => body.paid,
+      )
       await assertBoughtOnce(service, client, missed.orderId)
       const link = new URL((await service.status(bought.orderId)).body.downloads[0].url).pathname
       assert.equal((await service.call('GET', link)).status, 200)

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { bareEnvironment, type Service } from './service.ts'
+import { eventually } from './shop.ts'
 
 export const BACKUP_KEY = 'a key of the backups that is long enough'
 
@@ -38,8 +39,12 @@ export async function backUp(env: Record<string, string>): Promise<string> {
 /** A paid order with the path of its download link. */
 export async function buy(service: Service): Promise<{ orderId: string; link: string }> {
   const { body } = await service.checkout()
-  await service.confirm(body.clientSecret)
-  const { body: status } = await service.status(body.orderId, true)
+  assert.equal((await service.confirm(body.clientSecret)).status, 200)
+  // on a busy machine one sync can take longer than a status request waits for it
+  const { body: status } = await eventually(
+    () => service.status(body.orderId, true),
+    (answer) => answer.body.paid,
+  )
   const { pathname, search } = new URL(status.downloads[0].url)
   return { orderId: body.orderId, link: pathname + search }
 }
