@@ -1,4 +1,4 @@
-// npm run upgrade    backs up, fetches the next release and sets it up beside the running one, and only then stops the service, changes to
+// npm run upgrade    fetches the next release, sets it up beside the running one and backs up, and only then stops the service, changes to
 //                    the new release and starts it; goes back to the present one when /readyz is not up in time
 import fs from 'node:fs'
 import path from 'node:path'

@@ -3,7 +3,17 @@ import path from 'node:path'
 import type { Server } from '../kit/http.ts'
 
 /** In the order of the list. Guides that are not named here follow under "Optional". */
-const FOR_INTEGRATORS = ['integrate', 'checkout', 'client', 'webhooks', 'agents', 'sellers', 'refunds', 'sign-in']
+const FOR_INTEGRATORS = [
+  'integrate',
+  'checkout',
+  'embed',
+  'client',
+  'webhooks',
+  'agents',
+  'sellers',
+  'refunds',
+  'sign-in',
+]
 /** The address in the commands for integrators. They are tried against a service on the reader’s own machine. */
 const EXAMPLE_URL = /http:\/\/127\.0\.0\.1:4000/g
 const CACHED = 'public, max-age=3600'
