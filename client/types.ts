@@ -176,13 +176,13 @@ export interface CreatedOrder {
     | 'charged_back'
     | 'expired'
     | 'needs_review'
-  /** For the payment form. Present only when card payments are live. */
+  /** For the payment form. Present only when payments are live. */
   clientSecret?: string
   publishableKey?: string
   processor?: string
   /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
   returnToken: string
-  /** The seller’s own account at the processor, where the payment form pays. */
+  /** The seller’s connected account, where the payment form pays. */
   account?: string
   /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken: string
@@ -548,9 +548,9 @@ export interface Order {
   paidAt: string | null
   /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
-  /** As the order was made with. */
+  /** The value given when the order was made. */
   clientReferenceId?: string
-  /** As the order was made with. */
+  /** The value given when the order was made. */
   metadata?: Record<string, string>
   /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
@@ -593,9 +593,9 @@ export interface OrderDetail {
   paidAt: string | null
   /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
-  /** As the order was made with. */
+  /** The value given when the order was made. */
   clientReferenceId?: string
-  /** As the order was made with. */
+  /** The value given when the order was made. */
   metadata?: Record<string, string>
   /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
@@ -931,7 +931,7 @@ export interface PublicProduct {
       /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
       form?: {
         publishableKey: string
-        /** The seller’s own account at the processor, where the payment form pays. */
+        /** The seller’s connected account, where the payment form pays. */
         account?: string
         /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
         unitsPerMinor: number
@@ -1046,7 +1046,7 @@ export interface PublicProduct {
     /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
     form?: {
       publishableKey: string
-      /** The seller’s own account at the processor, where the payment form pays. */
+      /** The seller’s connected account, where the payment form pays. */
       account?: string
       /** The form is given the amount in the processor’s own units. So many are one of our minor units. */
       unitsPerMinor: number
@@ -2215,13 +2215,13 @@ export interface Api {
         | 'charged_back'
         | 'expired'
         | 'needs_review'
-      /** For the payment form. Present only when card payments are live. */
+      /** For the payment form. Present only when payments are live. */
       clientSecret?: string
       publishableKey?: string
       processor?: string
       /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
       returnToken: string
-      /** The seller’s own account at the processor, where the payment form pays. */
+      /** The seller’s connected account, where the payment form pays. */
       account?: string
       /** The order’s address with most of its letters left out. */
       emailHint: string

@@ -41,7 +41,7 @@ const isPayable = (processors: Processors, currency: string): boolean =>
 
 /** How an order of the product would be paid. */
 export interface Payable {
-  /** The seller's own account at the processor, as a processor's name. */
+  /** The seller's connected account, as a processor's name. */
   account: string | null
   free: boolean
   /** The payment leaves vouchers out. */

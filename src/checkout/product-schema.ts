@@ -51,7 +51,7 @@ const Payments = Type.Object({
       {
         publishableKey: Type.String(),
         account: Type.Optional(
-          Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
+          Type.String({ description: 'The seller’s connected account, where the payment form pays.' }),
         ),
         unitsPerMinor: Type.Number({
           description: 'The form is given the amount in the processor’s own units. So many are one of our minor units.',

@@ -121,7 +121,7 @@ async function readProducts(
     > & {
       further: PriceRow[]
       statementDescriptor: string
-      /** The seller's own account at the processor, as a processor's name. */
+      /** The seller's connected account, as a processor's name. */
       account: string | null
       seller: string
       supportEmail: string | null

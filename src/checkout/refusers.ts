@@ -32,13 +32,13 @@ export function botRefuser(server: Server, limit: Limit | undefined): (request: 
   return async (request) => {
     const taken = await perProduct?.(request)
     if (taken && !taken.isAllowed && taken.isExceeded)
-      throw new Refusal('rate_limited', 'Very many people buy this right now.', {
+      throw new Refusal('rate_limited', 'Very many people are buying this right now.', {
         retryAfterSeconds: taken.ttlInSeconds,
       })
   }
 }
 
-/** VIES refuses whoever asks much, so a network asks as often as it may order. */
+/** VIES refuses clients that ask often, so a network may ask only as often as it may order. */
 export function taxIdGuessRefuser(
   server: Server,
   limit: Limit | undefined,

@@ -33,7 +33,7 @@ import { type Links, statusOf } from './status.ts'
 type MaybeOrder = OrderView | undefined
 const isWaiting = (order: MaybeOrder): boolean => order !== undefined && waitsForPayment(order.state)
 
-/** A decline alone changes neither: the buyer may be paying again. */
+/** The decline of an open payment changes neither of the two: the buyer may be paying again. */
 const isSame = (before: MaybeOrder, now: MaybeOrder): boolean =>
   before?.state === now?.state && before?.bankAtWork === now?.bankAtWork
 

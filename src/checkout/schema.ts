@@ -134,7 +134,7 @@ const Payment = {
   }),
   status: Status,
   clientSecret: Type.Optional(
-    Type.String({ description: 'For the payment form. Present only when card payments are live.' }),
+    Type.String({ description: 'For the payment form. Present only when payments are live.' }),
   ),
   publishableKey: Type.Optional(Type.String()),
   processor: Type.Optional(Type.String()),
@@ -143,9 +143,7 @@ const Payment = {
       'For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else.',
     examples: ['b3JkXzAx.c2lnbmF0dXJl'],
   }),
-  account: Type.Optional(
-    Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
-  ),
+  account: Type.Optional(Type.String({ description: 'The seller’s connected account, where the payment form pays.' })),
 }
 export const Created = Type.Object({
   ...Payment,

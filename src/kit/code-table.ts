@@ -88,7 +88,7 @@ export interface RightCode {
 
 /**
  * Tries a code in one guarded statement. However many tries run at once, at most five wrong ones count, and the right code works
- * once. Returns undefined when the browser waits for no code, or its code is used, out of tries or expired. The caller commits in
+ * once. Returns undefined when the browser is not waiting for a code, or its code is used, out of tries or expired. The caller commits in
  * every case, so that a wrong try counts.
  */
 export async function tryCode(

@@ -150,12 +150,12 @@ export interface LimitedTry {
   tooMany?: string
 }
 
-/** How many tries at a mailbox's codes are counted under which names, for a kind of code. */
+/** The counters, with their limits, for tries of a mailbox's codes. */
 export function triesAt(
   counter: string,
   asker: Asker,
   limits: CodeLimits,
-  /** So many of the mailbox's tries strangers cannot use up. */
+  /** The number of the mailbox's tries that strangers cannot use up. */
   reserved = 0,
 ): Pick<LimitedTry, 'own' | 'all' | 'site'> {
   const { mailbox, network, known } = asker
@@ -169,8 +169,8 @@ export function triesAt(
 }
 
 /**
- * Tries a code and, when it is right, does `work` in the same transaction: the code is used exactly when the work is done.
- * `tryCode` is absent when this browser waits for no code, and returns undefined when there was no valid code to try. Tries are
+ * Tries a code and, when it is right, does `work` in the same transaction: the code counts as used only if the work is done.
+ * `tryCode` is absent when this browser is not waiting for a code, and returns undefined when there was no valid code to try. Tries are
  * counted over all instances. Refuses `invalid_code` and `rate_limited`.
  */
 export async function limitedTry<Right extends { isRight: boolean }, T>(

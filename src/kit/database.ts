@@ -216,7 +216,7 @@ export function onTransactionEnd(tx: Tx, end: TransactionEnd): boolean {
   return ends !== undefined
 }
 
-/** The same for a single statement outside a transaction. */
+/** Runs a single statement outside a transaction, and repeats it after a conflict as `inTransaction` does. */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -42,8 +42,8 @@ export interface EmbeddedOptions {
   fast?: boolean
   maxConnections?: number
   /**
-   * Keeps the finished segments of the write-ahead log in the folder `wal`, until somebody removes them. Undefined: as the last start
-   * that has said it, because segments that are not kept would be a gap in the log.
+   * Keeps the finished segments of the write-ahead log in the folder `wal`, until somebody removes them. Undefined: as before, so the
+   * segments are kept if `wal` exists. Segments that are not kept would be a gap in the log.
    */
   archive?: boolean
   log?: (line: string) => void

@@ -24,7 +24,7 @@ export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 /** Background jobs on the same PostgreSQL, added in the transaction that causes them, or run by a schedule. */
 export interface Jobs {
-  /** Adds jobs within `tx`: they exist exactly when it commits. */
+  /** Adds jobs within `tx`: they exist only if it commits. */
   add(tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void>
   /**
    * Runs `handler` for every job of `queue`. A job whose handler throws is tried again later; after a `DropJob` it is not. Jobs run

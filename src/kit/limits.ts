@@ -233,8 +233,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The /48 of an IPv6 network, or undefined for IPv4. A subscriber often has a whole /56 or /48, and so many networks. Subscribers can
- * share a /48, so its limit is counted beside the network's and allows more.
+ * The /48 of an IPv6 network, or undefined for IPv4. A subscriber often has a whole /56 or /48, and therefore many networks. Subscribers
+ * can share a /48, so its limit is counted beside the network's and allows more.
  */
 export const siteOf = (network: string): string | undefined =>
   network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined

@@ -30,9 +30,9 @@ export interface HomeCurrency {
 }
 
 /**
- * An amount for people: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. It also has a sign alone
- * only for the currency that its readers take it for: (1900, 'CAD', 'en') → "CA$19.00". `home`: of the reader, where it is known. A
- * Canadian gets "US$19.00" also on an American page.
+ * An amount for people: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. A bare "$" means the
+ * currency of the locale's readers: (1900, 'CAD', 'en') → "CA$19.00". `home` is the reader's currency, if known: a Canadian gets "US$19.00"
+ * even on an American page.
  */
 export function formatMoney(amountMinor: number, currency: string, locale = 'en', home?: HomeCurrency): string {
   const key = locale + currency

@@ -11,7 +11,7 @@ const SALT_BYTES = 16
 const TAG_BYTES = 32
 const VERSION = 19
 
-/** Leaves one processor for everything else, and at least two of Node's four threads for such work. */
+/** At most two: two of Node's four threads stay free for other work, and one processor where there are several. */
 const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
 /** Some seconds of work. Further requests are refused at once. */
 const MOST_WAITING = 100
@@ -56,7 +56,7 @@ let underWay = 0
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (underWay >= AT_ONCE) {
     if (waiting.length >= MOST_WAITING)
-      throw new Refusal('sign_in_busy', 'Too many people sign in at this moment.', {
+      throw new Refusal('sign_in_busy', 'Too many people are signing in right now.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       })
     await new Promise<void>((resolve) => waiting.push(resolve))

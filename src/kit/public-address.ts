@@ -3,12 +3,12 @@ import net from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whom a request to an address of a stranger's choice may reach. `loopback`: the internet and this machine, for trying things out.
+ * Where a request may go when a stranger chose its address. `loopback`: the internet and this machine, for trying things out.
  * `any`: also the networks behind the firewall.
  */
 export type Reach = 'public' | 'loopback' | 'any'
 
-/** The addresses that were handed out for the public internet. What is not within them is for special uses. */
+/** The addresses that were handed out for the public internet. All other addresses are for special uses. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**

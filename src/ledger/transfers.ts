@@ -43,7 +43,7 @@ export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
 /** The money that this service owes a seller. */
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
-/** The money at the seller's own account at the processor, paid or passed on there. This service owes nothing of it. */
+/** The money at the seller's connected account, paid or passed on there. This service owes nothing of it. */
 export const directAccount = (sellerId: string) => `direct:${sellerId}`
 /** The tax within a seller's sales, which the seller owes to the tax office. This service owes nothing of it, and holds nothing of it. */
 export const taxAccount = (sellerId: string) => `tax:${sellerId}`

@@ -2,16 +2,16 @@ import { type RawBuilder, sql } from 'kysely'
 
 export interface AccountRule {
   statementPrefix: string
-  /** The processor at which sellers have accounts of their own: an order is paid at its seller's, or its price goes on to it. */
+  /** The processor of the connected accounts. An order is paid at its seller's account there, or its price is passed on to it. */
   accountsAt?: string | undefined
 }
 
-/** Longer than what Stripe calls a shortened descriptor: then the bank prints it alone. */
+/** A longer prefix is not what Stripe calls a shortened descriptor, so the bank prints it without a suffix. */
 const LONGEST_PREFIX = 10
 
 /**
  * An order pins two facts about the account at which it is paid: its name as a processor's name, null for the service's own, and the line
- * that the bank prints. Where no seller has an account, the statement reads nothing more for it.
+ * that the bank prints. Where no seller has an account, the query reads no further table for it.
  */
 export function pinnedAccount(
   { statementPrefix, accountsAt }: AccountRule,

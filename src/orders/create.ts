@@ -53,16 +53,16 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   country_required: 'The tax on this product depends on your country. Please say which one it is.',
   country_unconfirmed: 'Your connection seems to come from another country. Please confirm your country.',
   tax_rate_missing: 'The tax for your country is not known yet, so this cannot be bought right now.',
-  amount_not_payable: 'With the tax this is more than an order can be.',
+  amount_not_payable: 'With tax, this is more than the largest amount of an order.',
 }
 
 /**
- * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
- * the buyer chooses the price, the product's row holds the minimum. Further currencies have rows of their own. Repeated and simultaneous requests with one idempotency key get
- * the same order; a different request with that key is refused.
- * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`,
- * `tax_id_invalid`, `tax_id_not_registered`, `tax_id_check_unavailable`, `currency_not_offered`, `country_required`, `country_unconfirmed`, `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`,
- * `cancel_url_not_allowed`.
+ * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where the
+ * buyer chooses the price, the product's row holds the minimum. Further currencies have rows of their own. Repeated and simultaneous
+ * requests with one idempotency key get the same order; a different request with that key is refused. Refuses `product_not_found`,
+ * `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`, `consent_required`, `tax_id_invalid`,
+ * `tax_id_not_registered`, `tax_id_check_unavailable`, `currency_not_offered`, `country_required`, `country_unconfirmed`,
+ * `tax_rate_missing`, `amount_not_payable`, `success_url_not_allowed`, `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
@@ -134,7 +134,8 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 
 /**
  * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, its seller asks for
- * consent or charges tax, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
+ * consent or charges tax, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the
+ * product off sale.
  */
 async function insertOrders(
   db: Db,

@@ -33,14 +33,14 @@ export interface OrderInvoice {
   issuedAt: string
 }
 
-/** The documents of an order `o`, in the order in which they were issued. Null: it has none. */
+/** The invoices of an order `o`, in the order in which they were issued. Null: it has none. */
 export const invoicesOfOrder = sql<OrderInvoice[] | null>`
   case when o.paid_at is not null and o.amount_minor > 0 then (
     select json_agg(json_build_object('id', i.id, 'number', i.number, 'kind', i.kind, 'amountMinor', i.amount_minor,
       'currency', i.currency, 'issuedAt', i.issued_at) order by i.id)
     from invoices i where i.order_id = o.id) end`
 
-/** The field of an answer. Absent where there are no documents. */
+/** The field of an answer. Absent where there are no invoices. */
 export const invoiceLinks = (
   invoices: readonly OrderInvoice[] | null,
   invoiceUrl: InvoiceUrl,

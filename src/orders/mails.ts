@@ -37,7 +37,8 @@ const MANY_SLOTS = 64
 const GATHER_MS = 100
 
 /**
- * Sends the mails that settle has enqueued. The job's id identifies the mail, so a repeat after a lost answer is the same mail again.
+ * Sends the mails about orders, which the queue `mail` holds. The job's id identifies the mail, so a repeat after a lost answer is the same
+ * mail again.
  */
 export async function sendMails(
   jobs: Jobs,

@@ -36,10 +36,10 @@ const LOOK_AFTER_MONEY_SECONDS = 3600
 /**
  * Moves locked orders, each by one guarded UPDATE of the table of moves, and writes the event of each move in the same statement. The
  * caller has locked them and decided, so another state than the move's is impossible. The reconciler no longer looks at orders that are
- * done or free. What the events show of payments and disputes must be written before.
+ * done or free. The caller writes payments and disputes first, because the events show them.
  */
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
-  // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
+  // one order can make several moves at once (paid, then refunded): each round holds one move of each order, so the sequence is kept
   for (const round of rounds(moves)) {
     const texts = (pick: (one: OrderMove) => string | undefined) =>
       genericPlanArray(
@@ -129,7 +129,9 @@ export async function postponeExpiry(tx: Tx, orderId: string, minutes: number): 
     where id = ${orderId} and state in ('pending', 'processing') and expires_at <= now()`.execute(tx)
 }
 
-/** Ends the reconciler's looks at an order, unless another look than the one at `dueAt` is planned since or the order is still open. */
+/**
+ * Ends the reconciler's looks at an order, unless a look other than the one at `dueAt` has been planned since, or the order is still open.
+ */
 export async function endLooks(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
   await sql`
     update orders set due_at = null

@@ -55,7 +55,7 @@ export interface CreatedOrder {
   feeMinor: number
   /** The tax within the amount. Absent or null: nothing is said about tax. */
   tax?: OrderTax | null
-  /** The seller's own account at which the order is paid, as a processor's name. Null: the service's own. */
+  /** The seller's connected account at which the order is paid, as a processor's name. Null: the service's own. */
   connectedAccount: string | null
   /** The payment attempt that was begun with the order. */
   attempt?: { id: string; processor: string } | null

@@ -33,13 +33,13 @@ export const orderFields = {
     }),
   ),
   clientReferenceId: Type.Optional(
-    Type.String({ description: 'As the order was made with.', examples: ['cart-1042'] }),
+    Type.String({ description: 'The value given when the order was made.', examples: ['cart-1042'] }),
   ),
   metadata: Type.Optional(
     Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'As the order was made with.',
+      description: 'The value given when the order was made.',
       examples: [{ plan: 'team' }],
     }),
   ),

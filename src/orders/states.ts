@@ -14,9 +14,10 @@ export const STATES = [
 export type State = (typeof STATES)[number]
 
 /**
- * Every way an order may move, and the event that the seller's program hears of. Other moves cannot happen. Orders move forward only, with two exceptions. A verified capture beats
- * our own timeout, because the buyer's money has already left. And when money that went back comes again, because a refund failed
- * or the bank returns what a lost dispute took, the order gets the state that it would have without it.
+ * Every way an order may move, and the event that the seller's program hears of. Other moves cannot happen. Orders move forward only, with
+ * three exceptions. A verified capture beats our own timeout, because the buyer's money has already left. A dispute that is won gives the
+ * order back its earlier state. And when money that went back comes again, because a refund failed or the bank returns what a lost dispute
+ * took, the order gets the state that it would have without it.
  */
 export const MOVES = {
   process: { from: ['pending'], to: 'processing', event: 'order.processing' },
@@ -37,8 +38,8 @@ export const MOVES = {
   dispute: { from: ['paid', 'partially_refunded'], to: 'disputed', event: 'order.disputed' },
   win_dispute: { from: ['disputed'], to: 'paid', event: 'order.dispute_won' },
   win_dispute_refunded_in_part: { from: ['disputed'], to: 'partially_refunded', event: 'order.dispute_won' },
-  // If a bank took a part of the price, the buyer keeps the files, as after a refund of a part.
   lose_dispute: { from: ['disputed'], to: 'charged_back', event: 'order.charged_back' },
+  // If a bank took a part of the price, the buyer keeps the files, as after a refund of a part.
   lose_dispute_in_part: { from: ['disputed'], to: 'partially_refunded', event: 'order.partially_refunded' },
   // A refund can fail after it was made. The order then gets the state that it would have without it.
   unrefund: { from: ['partially_refunded', 'refunded'], to: 'paid', event: 'refund.failed' },

@@ -4,14 +4,14 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { post } from '../ledger/post.ts'
 import { missingTaxTransfers } from '../ledger/transfers.ts'
 
-/** So many orders are locked at once, and so many numbers of sellers taken. */
+/** One batch locks this many orders, and takes the invoice numbers for them. */
 const AT_ONCE = 50
 /** How long an order is looked at. A release that leaves something out runs beside this one for minutes. */
 const DAYS = 100
 
 /**
- * Books the tax and issues the documents that a release before them has left out, while it ran beside this one. What is there already
- * stays, so it can run again at any time. Each batch is one transaction, which locks its orders as `settle` does and reads them after that.
+ * Books the tax and issues the invoices that an earlier release left out while it ran beside this one. Nothing existing changes, so it can
+ * run again at any time. Each batch is one transaction, which locks its orders as `settle` does and reads them after that.
  * It looks through the orders of months, so the statements of `db` may take as long as they need.
  */
 export async function fillIn(db: Db): Promise<void> {
@@ -32,7 +32,7 @@ async function inBatches(
         select o.id from orders o cross join lateral (${BOOKED}) b
         where o.id > ${from} and ${IS_RECENT} and ${missing} order by o.id limit ${AT_ONCE}`.execute(tx)
       const orderIds = rows.map(({ id }) => id)
-      // not while the statement above looks through the other orders: no payment waits for that
+      // a second statement takes the locks, so that no payment waits for the long search above
       await sql`select from orders where id = any(${orderIds}) order by id for update`.execute(tx)
       if (orderIds.length > 0) await fill(tx, orderIds)
       return orderIds.at(-1)

@@ -47,8 +47,8 @@ export interface Accepted {
 }
 
 /**
- * Takes a held payment as the price of its order: the order is paid, with what was paid as its amount, and the fee and the tax of that amount. The
- * order stays locked until `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`,
+ * Takes a held payment as the price of its order: the order is paid, with what was paid as its amount, and the fee and the tax of that
+ * amount. The order stays locked until `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`,
  * `order_not_acceptable`.
  */
 export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, captureId?: string): Promise<Accepted> {

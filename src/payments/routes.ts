@@ -33,13 +33,13 @@ interface WebhookParts {
   log: Log
   /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
   askMs?: number
-  /** An account of a seller has other rights, or has paid out. The promise is kept when this cannot be forgotten. */
+  /** Called when a connected account has changed or has paid out. The promise resolves once this is stored. */
   onAccountNews: (processor: string) => Promise<void>
 }
 
 /**
- * The route to which processors send notifications. The signature covers the raw bytes. The answer is a 2xx only after the commit,
- * because the processor sends every other notification again.
+ * The route to which processors send notifications. The signature covers the raw bytes. The answer is a 2xx only after the commit: the
+ * processor sends a notification again until it gets a 2xx.
  */
 export async function webhookRoutes(parent: Server, parts: WebhookParts): Promise<void> {
   await parent.register(async (server: Server) => {

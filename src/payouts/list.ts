@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { StatedPayout } from './statement.ts'
 
-/** The payouts of this service, and those that a processor made from a seller's own account. */
+/** The payouts of this service, and those that a processor made from a seller's connected account. */
 const PAYOUTS = sql`(
   select id, seller_id, state, currency, amount_minor, destination_shown, reference, cutoff_at, created_at, sent_at, paid_at, ended_at,
     failure, null as bank_reference, 'manual' as by

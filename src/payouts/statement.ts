@@ -23,7 +23,7 @@ export interface Statement extends PayoutSums {
 
 export interface StatedPayout {
   id: string
-  /** `manual`: the operator pays by bank. Otherwise Stripe or Razorpay has paid from the seller's own account. */
+  /** `manual`: the operator pays by bank. Otherwise Stripe or Razorpay has paid from the seller's connected account. */
   by: 'manual' | 'stripe-connect' | 'razorpay-route'
   state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
   currency: string

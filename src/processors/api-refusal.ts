@@ -38,7 +38,7 @@ const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * The error for a start that the processor would refuse again: AmountNotTaken or PaymentRefused. A processor's least and most differ
+ * The error for a start that the processor would refuse again: AmountNotTaken or PaymentRefused. A processor's minimum and maximum differ
  * by currency, account and payment method, and some of these refusals have no code of their own: they only name the parameter.
  */
 export function refusedStart(cause: ApiRefusal): AmountNotTaken | PaymentRefused {
@@ -47,7 +47,9 @@ export function refusedStart(cause: ApiRefusal): AmountNotTaken | PaymentRefused
   return new (isAmount ? AmountNotTaken : PaymentRefused)(message, { details, cause })
 }
 
-/** The processor refused what a seller told about the own account. `reason` is in the processor's words, for the seller alone. */
+/**
+ * The processor refused the details that a seller gave for a connected account. `reason` is in the processor's words, for the seller alone.
+ */
 export class DetailsRefused extends ProcessorRefused {
   readonly reason: string
   constructor(reason: string, more: { details?: RefusalDetails | undefined; cause?: unknown }) {

@@ -1,7 +1,7 @@
 /** A payment form needs these to show before there is a payment, where the processor's form can do that. */
 export interface FormSetup {
   publishableKey: string
-  /** The seller's own account, where the browser pays. */
+  /** The seller's connected account, where the browser pays. */
   account?: string | undefined
   /** The processor's units of the currency for one of our minor units: the form tells the amount in them. */
   unitsPerMinor: number

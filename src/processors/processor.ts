@@ -88,7 +88,7 @@ export interface StartPayment {
   amountMinor: number
   currency: string
   statementDescriptor: string
-  /** Our fee of a payment at a seller's own account. The processor takes it out of the payment and gives it to us. */
+  /** Our fee of a payment at a seller's connected account. The processor takes it out of the payment and gives it to us. */
   feeMinor?: number | undefined
   /** The payment is at our account, and the processor passes this part of it on to the seller's account. */
   passOn?: { account: string; amountMinor: number } | undefined
@@ -114,7 +114,7 @@ export interface StartedPayment {
   processorPaymentId: string
   clientSecret: string
   publishableKey: string
-  /** The seller's own account, where the browser pays. */
+  /** The seller's connected account, where the browser pays. */
   account?: string | undefined
 }
 
@@ -125,7 +125,7 @@ export interface ProcessorEvent {
   payment?: PaymentSnapshot | undefined
   /** The payment to ask about, when the notification does not contain all of it. Without both, the event is not about a payment. */
   paymentId?: string | undefined
-  /** The seller's own account at which it happened. */
+  /** The seller's connected account at which it happened. */
   account?: string | undefined
   /** The payment's data from the notification, in the processor's own format. It can save the adapter requests. */
   reported?: unknown
@@ -178,11 +178,11 @@ export interface Processor {
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
   /** For how many days the processor keeps its events. */
   readonly eventsDays?: number
-  /** The same processor at a seller's own account. Its name has the account (`connectedName`). */
+  /** The same processor at a seller's connected account. Its name has the account (`connectedName`). */
   connected?(account: string): Processor
-  /** At a seller's own account: returns a part of our fee. */
+  /** At a seller's connected account: returns a part of our fee. */
   returnFee?(fee: FeeReturn): Promise<void>
-  /** At a seller's own account: the payouts to the seller's bank since a moment, newest first. */
+  /** At a seller's connected account: the payouts to the seller's bank since a moment, newest first. */
   payoutsSince?(since: Date): AsyncIterable<AccountPayout>
   payoutItems?(payoutId: string): AsyncIterable<PayoutItem>
   /** The accounts of sellers at this processor. */

@@ -1,6 +1,6 @@
-// Payments at sellers' own accounts: the money never lies with this service, which gets only its fee.
+// Sellers' connected accounts: payments made there, and payments at our account that the processor passes on to them.
 
-/** How a seller's own account stands at a processor. */
+/** How a seller's connected account stands at a processor. */
 export interface AccountReport {
   account: string
   /** The processor's product for which the account is activated, where that has an id of its own. */
@@ -48,8 +48,8 @@ interface HostedAccounts {
 
 interface ToldAccounts {
   /**
-   * Makes the account of `known`, or changes it, with what the seller tells. Each step finds what an earlier call with this key has done.
-   * `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
+   * Makes the account, or changes `wanted.account`, with the details that the seller gives. Each step finds what an earlier call with this
+   * key has done. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
    */
   tell(
     wanted: { key: string; account?: string | undefined; product?: string | undefined; details: BusinessDetails },
@@ -80,7 +80,7 @@ export interface BusinessDetails {
   beneficiaryName: string
 }
 
-/** A part of our fee that goes back to the seller's own account. */
+/** A part of our fee that goes back to the seller's connected account. */
 export interface FeeReturn {
   /** The same key returns once. */
   key: string
@@ -91,7 +91,7 @@ export interface FeeReturn {
   totalMinor: number
 }
 
-/** Money that the processor has sent from a seller's own account to the seller's bank. */
+/** Money that the processor has sent from a seller's connected account to the seller's bank. */
 export interface AccountPayout {
   id: string
   amountMinor: number

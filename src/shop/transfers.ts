@@ -20,7 +20,7 @@ export interface TransferRow {
   createdAt: Date
   /** The account's balance in this currency after all transfers of the order, or of the payout, at this moment. */
   balanceMinor?: number | null | undefined
-  /** The money lies at the seller's own account at the processor, and is in no balance here. */
+  /** The money lies at the seller's connected account, and is in no balance here. */
   isDirect: boolean
 }
 
@@ -48,7 +48,7 @@ interface Range {
 }
 
 /**
- * The transfers of a seller, newest moment first, from `after` on: of money owed here, and of money at the seller's own account
+ * The transfers of a seller, newest moment first, from `after` on: of money owed here, and of money at the seller's connected account
  * at the processor. `withBalance` adds what was owed after each moment. It needs all transfers, so it does not work with a filter by
  * order.
  */
@@ -114,7 +114,8 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
 
 /**
  * Reads the newest transfers of each currency and of each side of the account from an index. A seller has few currencies, and this way a
- * rare one is found as fast as the others. No transfer is on both sides of an account, and no currency has debits without an earlier credit.
+ * rare one is found as fast as the others. No transfer is on both sides of an account, and no currency has debits without an earlier
+ * credit.
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`

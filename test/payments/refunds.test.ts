@@ -143,7 +143,7 @@ test('an order without money to return cannot be refunded: 409, with the reason'
     [open, 'pending', /not paid/],
     [disputed, 'disputed', /bank is deciding/],
     [lost, 'charged_back', /taken the money back/],
-    [review, 'needs_review', /dashboard/],
+    [review, 'needs_review', /operator of this service decides/],
     [gone, 'refunded', /already refunded/],
   ] as const) {
     await shop.until(order.orderId, ({ status }) => status === state)

@@ -1,4 +1,4 @@
-// A tab in which the buyer is paying holds a lock on its order, so that another tab does not take the attempt for left.
+// A tab in which the buyer is paying holds a lock on its order, so that another tab does not treat the attempt as abandoned.
 // The browser releases the lock when the tab ends in any way.
 
 const nameOf = (orderId: string): string => `till:paying:${orderId}`

@@ -3,7 +3,7 @@ import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
 
-// Talks to the seller's own site. It is loaded only where the page's address asks for it.
+// Talks to the seller's own site. The page loads it only for an address, a kept order or a return from a bank that needs it.
 
 export interface OwnSite {
   /** The page shows this now. */

@@ -86,7 +86,7 @@ export type FormSetup = NonNullable<ProductView['payments']['form']>
 /** The details that a form gets before there is an order. */
 export interface PlainParts {
   publishableKey: string
-  /** The seller's own account at the processor. */
+  /** The seller's connected account. */
   account: string | undefined
   /** The payment for which the form is opened. Undefined: the order is made when the buyer pays. */
   clientSecret: string | undefined

@@ -10,7 +10,7 @@ export interface Kept {
   email: string
   /** The Idempotency-Key: the same key gets the same order. */
   key: string
-  /** The chosen price and the code. With another wish the order is another one. */
+  /** All that the buyer chose, and the terms from the page's address. With another wish the order is another one. */
   wish?: Wish
   orderId?: string
   /** The token of the order's link, where a seller's program made the order. `email` is then only a hint of the address. */

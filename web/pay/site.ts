@@ -8,7 +8,7 @@ const load = () => import('./own-site.ts')
 /** The page's part for the seller's own site, which shows the page in a frame, or to which the order leads. */
 export let ownSite: OwnSite | undefined
 
-/** Loads it, where the page's address asks for it. Without it the page sells all the same. */
+/** Loads it if the page's address or an order of a link needs it. Without it the page sells all the same. */
 export async function meetOwnSite(productId: string): Promise<void> {
   if (readKept(productId)?.link || /embed=1|Url=|#k=/.test(location.href))
     await load().then(

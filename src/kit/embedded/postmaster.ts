@@ -37,7 +37,7 @@ export interface ServerOptions {
   recovery?: { folder: string; until?: Date | undefined; answerWithinMs: number } | undefined
 }
 
-/** A seller loses at most this much of the log with the machine, and half a minute on its way to the backup. */
+/** If the machine is lost, at most this much of the log is lost, and half a minute more that is on its way to the backup. */
 const ARCHIVE_SECONDS = 30
 
 /**
@@ -107,7 +107,8 @@ function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): 
 
 /**
  * Asks for a segment in the folder and waits for the answer. When no answer comes, because the process of the restore was killed, it
- * ends with a status by which PostgreSQL ends too. With any other one PostgreSQL would take the log to end here, and open the database.
+ * ends with a status by which PostgreSQL ends too. With any other status PostgreSQL would assume that the log ends here, and open the
+ * database.
  */
 export function restoreCommand(folder: string, answerWithinMs: number): string {
   const asked = `'${folder.replaceAll("'", `'\\''`).replaceAll('%', '%%')}/%f'`

@@ -66,7 +66,7 @@ export async function recover(recovery: Recovery): Promise<Date | undefined> {
     await stopPostmaster(place, running)
     return lastAt
   } finally {
-    // a segment that could not be read is the reason of everything else
+    // throws the error of a segment that could not be read, because it caused any other error
     await requests.end()
     fs.rmSync(folder, { recursive: true, force: true })
   }

@@ -10,7 +10,7 @@ export interface BegunJobs {
   /** Makes the queue a brief one. */
   open(queue: string): Promise<void>
   isOpen(queue: string): boolean
-  /** Claims the brief queues for this process. Other processes delete these claims when they take this one for ended. */
+  /** Claims the brief queues for this process. Other processes delete these claims when they find that this one has ended. */
   claimQueues(): Promise<void>
   /** Adds jobs that this process runs as soon as `tx` has committed. */
   add(tx: Tx, queue: string, jobs: readonly Job[]): Promise<void>

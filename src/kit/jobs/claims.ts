@@ -97,7 +97,7 @@ export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningI
 /** Releases the jobs of an ended process at once. When several processes do this together, only one of them has an effect. */
 export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
   inTransaction(db, async (tx) => {
-    // a trigger stores the begun jobs of these queues; first the claims and then the jobs, in which order an earlier release locks them
+    // a trigger stores the begun jobs of these queues; claims come before jobs, because an earlier release locks them in that order
     await sql`delete from job_claims where owner = ${owner} and attempt = ${QUEUE_CLAIM}::int`.execute(tx)
     await sql`
       select store_begun_jobs(jobs) from (select array_agg(id) as jobs from begun_jobs where owner = ${owner}) as lost

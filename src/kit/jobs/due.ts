@@ -9,7 +9,7 @@ export interface DueCheck {
   stop(): void
 }
 
-/** Checks that are wanted within this time are one. A process that starts adds its queues one after the other. */
+/** Requests for a check within this time share one check. A process that starts adds its queues one after the other. */
 const SOON_MS = 20
 /** With very many delayed jobs a check takes long. It then takes at most this part of the time. */
 const MOST_OF_THE_TIME = 1 / 20

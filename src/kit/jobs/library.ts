@@ -2,7 +2,7 @@ import { PgBoss } from 'pg-boss'
 import type pg from 'pg'
 
 export interface QueueOptions {
-  /** How often a failing job is tried again, the pauses growing from `retryDelaySeconds` to `retryDelayMaxSeconds`. */
+  /** How many times a failing job is tried again. The pauses grow from `retryDelaySeconds` to `retryDelayMaxSeconds`. */
   retries: number
   retryDelaySeconds: number
   retryDelayMaxSeconds: number

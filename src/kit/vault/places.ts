@@ -10,7 +10,7 @@ import { putStream } from '../storage/s3-put.ts'
 /** Where a backup lies: a folder, or a bucket. */
 export type VaultPlace = { readonly folder: string } | { readonly s3: S3Settings }
 
-/** How often in a row a response may end early before reading fails, with a pause that grows. */
+/** How many times in a row a response may end early before the read fails. The pauses grow. */
 const MOST_FAILURES = 5
 const PAUSE_MS = 500
 

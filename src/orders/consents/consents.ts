@@ -12,7 +12,7 @@ export const AskedConsent = Type.Object({
 })
 export type AskedConsent = Type.Static<typeof AskedConsent>
 
-/** That the buyer has agreed to it. */
+/** A buyer's agreement to a statement. */
 export const GivenConsent = Type.Object({
   textId: Type.String({ maxLength: 40, pattern: '^[a-z]+-[0-9]+$', examples: ['immediate-1'] }),
   locale: Type.Enum([...LOCALES], { description: 'The language in which the buyer read it.' }),
@@ -40,7 +40,7 @@ export interface ConsentRow extends GivenConsent {
   sha256: Buffer
 }
 
-/** The rows of an order's consents. A statement that there never was is left out. */
+/** The rows of an order's consents. Unknown statements are left out. */
 export function consentRows(orderId: string, given: readonly GivenConsent[] = []): ConsentRow[] {
   const once = new Map(given.map((one) => [one.textId, one]))
   return [...once.values()].flatMap(({ textId, locale }) => {
@@ -49,7 +49,7 @@ export function consentRows(orderId: string, given: readonly GivenConsent[] = []
   })
 }
 
-/** The part of a statement that keeps the consents of the orders in `made`. */
+/** The part of the SQL query that stores the consents of the orders in `made`. */
 export function keptConsents(made: RawBuilder<unknown>, rows: readonly ConsentRow[]): RawBuilder<unknown> {
   const column = <K extends keyof ConsentRow>(name: K) => rows.map((row) => row[name])
   return sql`

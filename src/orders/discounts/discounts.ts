@@ -145,7 +145,7 @@ export interface AppliedDiscount {
   amountOffMinor: number | null
   /** The amount that the code takes off the product's price. */
   discountMinor: number
-  /** The code can be used so many times, and an order holds one of them. */
+  /** The code has a limited number of uses, and an order holds one of them. */
   isLimited: boolean
 }
 

@@ -15,7 +15,9 @@ interface BuyerMailText extends Omit<MailText, 'subject'> {
   button: string
 }
 
-/** The texts of a mail to a buyer, in the buyer's language. An untrusted seller's product could be called anything, so no subject names it. */
+/**
+ * The texts of a mail to a buyer, in the buyer's language. An untrusted seller's product could be called anything, so no subject names it.
+ */
 export function buyerMail(
   kind: BuyerMail,
   order: MailOrder,

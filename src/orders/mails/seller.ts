@@ -31,7 +31,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_needs_review: (order, data) => ({
     subject: `Please look at a payment for ${order.productName}`,
     title: 'The buyer paid another amount than the price.',
-    text: `${money(order, data)} arrived for an order of ${formatMoney(order.amountMinor, order.currency)}. The buyer has no files, and the money is on hold. Send it back in your payment processor’s dashboard, and ask the buyer to order again; or keep it, and send the files yourself. We have written to the buyer that you will answer.`,
+    text: `${money(order, data)} arrived for an order of ${formatMoney(order.amountMinor, order.currency)}. The buyer has no files, and the money is on hold. The operator of this service decides whether the order is accepted, which gives the buyer the files, or the money is sent back. We have written to the buyer that you will answer.`,
     facts: [
       ['Received', money(order, data)],
       ['Price', formatMoney(order.amountMinor, order.currency)],

@@ -43,7 +43,7 @@ export function attemptKeeper(db: Db): Attempts {
 /**
  * Begins attempts within the statement that makes the orders: no other transaction knows these orders yet, so it needs no lock. The order's
  * currency decides at which processor, by `processorOf`. An order in a currency that no order had since the start gets its attempt by
- * `liveFor`, as does an order that is paid at its seller's own account.
+ * `liveFor`, as does an order that is paid at its seller's connected account.
  */
 export function firstAttempts(processorOf: (currency: string) => string | undefined): FirstAttempts {
   const currencies = new Set<string>()

@@ -21,8 +21,7 @@ export interface OrderToPay {
   hasLimitedCode: boolean
   feeMinor: number
   /**
-   * The seller's own account, as a processor's name. The order is paid there and nowhere else, or its price goes on to it, as the
-   * processor does it.
+   * The seller's connected account, as a processor's name. The order is paid there, or at our account, and the processor passes it on.
    */
   connectedAccount: string | null
   /** The attempt that was begun with the order, if this request has made the order. */
@@ -41,10 +40,10 @@ const RETRY_AFTER_SECONDS = 5
 /**
  * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first, and its id is the
  * idempotency key: after a crash or a lost answer the processor returns the same payment. If the processor has closed the payment
- * meanwhile, it is settled, and a new one starts at the `preferred` processor. Undefined when the order takes no payment any more,
- * or when its payment is out of reach because its processor was removed from the settings or has other keys now.
- * Refuses `processor_unavailable`, `amount_not_payable`, `cannot_take_payment`. The last two are permanent, and the seller gets a
- * mail.
+ * meanwhile, it is settled, and a new one starts at the `preferred` processor, or where the connected account takes its payments. Undefined
+ * when the order takes no payment any more, or when its payment is out of reach because its processor was removed from the settings or has
+ * other keys now. Refuses `processor_unavailable`, `amount_not_payable`, `cannot_take_payment`. The last two are permanent, and the seller
+ * gets a mail.
  */
 export async function startPayment(
   parts: Starting,

@@ -28,7 +28,7 @@ export async function keepListed(db: Db, processor: string, movements: AsyncIter
     await sql`
       insert into pg_temp.listed
       select ${processor}, kind, id, payment,
-        -- a seller can write any order's id into payments of the seller's own account
+        -- a seller can write any order's id into payments of the seller's connected account
         case when ${accountOf(processor) === undefined} or exists (
           select from orders o where o.id = claims and o.connected_account = ${processor}) then claims end,
         is_told, amount_minor, currency, at

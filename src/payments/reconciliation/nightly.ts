@@ -13,7 +13,7 @@ import { reconcileBooks } from './reconcile.ts'
  * money can appear in a day that an earlier night has already reconciled.
  */
 export const NIGHTLY_DAYS = 15
-/** At this time there are few payments, and no other scheduled job runs. */
+/** At this time there are few payments. */
 const AT = '17 3 * * *'
 const DAY_MS = 86_400_000
 /** The most days whose lists can be read in one night, after a long time without a reconciliation. */

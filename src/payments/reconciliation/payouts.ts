@@ -11,7 +11,7 @@ const READ_HOURS = 8
 const SETTLED_WITHIN_DAYS = 10
 
 /**
- * Compares the payouts that a processor lists for a seller's own account, or for all accounts below ours, and that were made in
+ * Compares the payouts that a processor lists for a seller's connected account, or for all accounts below ours, and that were made in
  * [from, to), with those stored here.
  */
 export async function comparePayouts(tx: Tx, processor: Processor, from: Date, to: Date): Promise<Difference[]> {
@@ -75,7 +75,7 @@ function compared(rows: readonly Our[], theirs: readonly Their[], until: Date): 
     ours.delete(id)
     const { amountMinor, currency } = payout
     const isSame = our?.amountMinor === amountMinor && our.currency === currency
-    // a failure can be minutes old, and what failed never counts as paid again
+    // a payout that has failed here stays failed, whatever the list says
     if (isSame && (our.failed || payout.state !== 'failed')) continue
     const what = !our ? 'payout_only_at_processor' : isSame ? 'payout_failed_at_processor' : 'payout_differs'
     found.push({ what, id, currency, expectedMinor: amountMinor, foundMinor: our?.amountMinor ?? null })

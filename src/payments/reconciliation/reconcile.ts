@@ -72,7 +72,7 @@ export async function reconcileBooks({
           }
           for (const name of await processorsWith(tx, from, to))
             if (!processors.get(name)?.movements)
-              notAsked.push(`${name}: is not configured, and has orders of these days`)
+              notAsked.push(`${name}: is not configured, but has captures from these days`)
           await sql`delete from pg_temp.listed where processor <> all(${reachable}::text[])`.execute(tx)
           await compare(tx, reachable, from, to)
           return differences

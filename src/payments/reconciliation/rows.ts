@@ -76,7 +76,7 @@ const ODD_PASSES = sql`
     ('pass_noted_differs', coalesce(t.passed, 0) - coalesce(t.back, 0), coalesce(a.passed_minor, 0))) as v(what, expected, found)
   where v.expected <> v.found`
 
-/** An order is paid exactly if a payment of its own is captured. Only free orders have no payment. */
+/** An order is paid if, and only if, one of its own payments is captured. Only free orders have no payment. */
 const ODD_SALES = sql`
   select case when c.order_id is null then 'paid_without_capture' when o.paid_at is null then 'captured_and_not_paid'
       else 'captured_by_another_payment' end,

@@ -15,7 +15,7 @@ import {
   RefundTaken,
 } from '../../processors/processor.ts'
 
-/** The pauses grow, and the tries last over two weeks, longer than any outage of a processor. */
+/** The pauses grow, and the tries last nearly two weeks, longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
 /**
  * After this time a refund that its processor refuses has failed, and the seller gets a mail about one without a clear answer. The
@@ -144,7 +144,7 @@ interface Try {
   besideAnother: boolean
 }
 
-/** Notes the begin of a try. Undefined when the refund has ended. The row lock orders it against a try that gives the refund up. */
+/** Notes that a try begins. Undefined when the refund has ended. The row lock orders it against a try that gives the refund up. */
 async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
   const { rows } = await sql<Try>`
     update refunds r set asked_at = clock_timestamp()
@@ -174,7 +174,9 @@ async function send(syncing: Syncing, processor: Processor, refund: RequestedRef
 const noteTaken = (db: Db, refundId: string) =>
   sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
-/** A refund of a disputed payment is impossible: the bank would pay the buyer a second time. The rest that a bank has left can be refunded. */
+/**
+ * A refund of a disputed payment is impossible: the bank would pay the buyer a second time. The rest that a bank has left can be refunded.
+ */
 function whyImpossible({
   reason,
   amountMinor,

@@ -47,7 +47,8 @@ const WHY_NOT: Partial<Record<State, string>> = {
   refunded: 'This order is already refunded in full.',
   disputed: 'The buyer’s bank is deciding about this payment: a refund could pay the buyer twice.',
   charged_back: 'The buyer’s bank has already taken the money back.',
-  needs_review: 'The buyer paid another amount than the price. Send it back in your payment processor’s dashboard.',
+  needs_review:
+    'The buyer did not pay the exact price. The operator of this service decides whether the money is kept or sent back.',
 }
 
 /**

@@ -17,7 +17,7 @@ interface FeeBack {
 }
 
 /**
- * Registers the job that returns our fee where the processor has taken it out of a payment at the seller's own account. Settle
+ * Registers the job that returns our fee where the processor has taken it out of a payment at the seller's connected account. Settle
  * enqueues it with the entry of the ledger that gives a part of the fee back. The entry's cause is the key, so each part goes once.
  */
 export async function registerFeeReturns(
@@ -42,9 +42,10 @@ export async function registerFeeReturns(
 }
 
 /**
- * The parts of an order's fee to give back, by the ledger's entries. `fee_again` took back a part of a refund that failed: the
- * processor cannot take a fee a second time, so that part counts for a later refund. Money that paid for nothing is in no sale, so no part of
- * its fee is ours once all of it has gone, by whoever's hand: a refund in the processor's dashboard leaves the fee with us.
+ * The parts of an order's fee to give back, by the ledger's entries. `fee_again` took back a part of a refund that failed: the processor
+ * cannot take a fee a second time, so that part counts for a later refund. A capture that is no sale earns no fee: once all of its money
+ * has gone back, all of its fee goes back too. A refund in the processor's dashboard leaves that fee with us, so this counts such refunds
+ * as well.
  */
 async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
   const { rows } = await sql<FeeBack>`

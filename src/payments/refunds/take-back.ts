@@ -14,7 +14,7 @@ import type { Syncing } from '../sync/sync.ts'
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 2 }
 /** Longer than any request to a processor is under way. */
 const LEASE_SECONDS = 60
-/** For so long a refund waits until the processor has passed the price on. It does so within seconds, or fails. */
+/** A refund waits this long for the processor to pass the price on. It does so within seconds, or fails. */
 const WAIT_MINUTES = 60
 
 interface Taking {
@@ -71,7 +71,7 @@ export async function takeBack(syncing: Syncing, orderId: string): Promise<void>
 
 const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})`
 
-/** The lease covers one request. Whoever has lost it makes no more of them. */
+/** The lease covers one request. A try that has lost the lease makes no more requests. */
 async function extendLease(db: Db, orderId: string, until: string): Promise<string> {
   const { rows } = await sql<{ until: string }>`
     update passes set taking_until = ${leaseEnd}
@@ -81,7 +81,7 @@ async function extendLease(db: Db, orderId: string, until: string): Promise<stri
   return rows[0].until
 }
 
-/** Whether the order's processor passes it on. What it has passed on is noted with the capture, and otherwise asked for here. */
+/** Whether the processor passes the order's price on. Settle notes the passed amount with the capture; otherwise this asks for it. */
 async function notePassFirst({ db, processors, settle }: Syncing, orderId: string): Promise<boolean> {
   const isNoted = async () => (await sql`select from passes where order_id = ${orderId}`.execute(db)).rows.length > 0
   if (await isNoted()) return true
@@ -92,7 +92,7 @@ async function notePassFirst({ db, processors, settle }: Syncing, orderId: strin
     if (!processor) throw new Error(`the processor of ${orderId} is not configured any more`)
     await settle({ processor: name, payment: await processor.fetchPayment(processorPaymentId) })
   }
-  if (!(await isNoted())) throw new TryLater('what of this order has passed on is not known yet')
+  if (!(await isNoted())) throw new TryLater('the processor has not said yet how much of this order it passed on')
   return true
 }
 
@@ -129,8 +129,8 @@ const LOOK_DAYS = 90
 const LOOKS_AT_ONCE = 50
 
 /**
- * Asks again about orders of which more or less is at the seller's account than belongs there: the notification of a transfer was lost, it
- * failed, or it could not be taken back yet.
+ * Asks again about orders whose passed amount is not the due amount: the notification of a transfer was lost, the transfer failed,
+ * or the money could not be taken back yet.
  */
 export async function lookAtPasses({ db, processors, settle, log }: Syncing, jobs: Jobs): Promise<void> {
   const { rows } = await sql<{ orderId: string; processor: string; processorPaymentId: string }>`
@@ -151,7 +151,7 @@ export async function lookAtPasses({ db, processors, settle, log }: Syncing, job
     } catch (error) {
       log.warn(
         { orderId, err: (error as Error).message },
-        'the service could not look at what is passed on of an order',
+        'the service could not check how much of an order was passed on',
       )
     }
   }

@@ -28,8 +28,8 @@ export function returnedOf(record: PaymentRecord) {
 }
 
 /**
- * Asks for a document about money of the sale that went back (`refund`, `chargeback`) or came again (`returned`). Call it where the entry
- * is booked. A refund and a lost dispute together can take more than the price; the documents stop at the price.
+ * Asks for an invoice or a credit note about money of the sale that went back (`refund`, `chargeback`) or came again (`returned`). Call it
+ * where the entry is booked. A refund and a lost dispute together can take more than the price; these papers stop at the price.
  */
 export function addPaper(
   { record, effects }: Draft,
@@ -45,7 +45,7 @@ export function addPaper(
   if (documented > 0) effects.papers.push({ reason, amountMinor: documented, cause })
 }
 
-/** How much more than a suspended capture has left, because we refunded it and a bank took it as well. Always 0 for a sale. */
+/** How much has left beyond the amount of a suspended capture: we refunded it and a bank took it too. Always 0 for a sale. */
 export function missingOf(record: PaymentRecord, about: { captureId: string }): number {
   const { id, purpose, amountMinor } = captureOf(record, about)
   if (purpose === 'sale') return 0

@@ -110,7 +110,7 @@ function decideCapture({ record, effects, move }: Draft, capture: Capture, snaps
     const amountMinor = capture.amountMinor - refundedOf(snapshot, capture.id)
     if (amountMinor > 0) effects.returns.push({ captureId: capture.id, amountMinor })
   } else {
-    // another amount, another currency, or more money for an order that already waits for the seller's decision
+    // another amount, another currency, or more money for an order that already waits for the operator's decision
     purpose = 'mismatch'
     effects.transfers.push(...ledger.heldTransfers(entry))
     const amount = { amountMinor: capture.amountMinor, currency: capture.currency }

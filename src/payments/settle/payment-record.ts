@@ -69,7 +69,7 @@ export interface Effects {
   /** The seller's program hears of these beside the moves: money that moved while the order stayed in its state. */
   events: { type: EventType; refundId?: string }[]
   transfers: Transfer[]
-  /** Money for which the seller owes the buyer a document. */
+  /** Money for which the seller issues an invoice or a credit note. */
   papers: Omit<Paper, 'orderId'>[]
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */

@@ -6,7 +6,7 @@ import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/pro
 import type { TransferFact } from '../../processors/seller-accounts.ts'
 import type { Fact, Outcome } from './fact.ts'
 
-// Writes the tables of this slice, a list at a time. Existing rows stay as they are, so a repeat writes nothing.
+// Writes the tables of this slice, a list at a time. Stored events stay as they are; the other rows take their new state.
 
 /** `field` of every item, as one array parameter. */
 const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
@@ -111,8 +111,8 @@ export async function writeTransfers(
 }
 
 /**
- * We look again soon at a change of the due or passed amount, in case the rest is not told. Of several facts about an order the last
- * one knows the changes of the others. This function sums the passed amount, after writeTransfers().
+ * When the due or the passed amount changes, `look_at` plans another look, because the next notification may be lost. Of several facts
+ * about an order the last one counts. Call this after writeTransfers(), whose rows give the passed amount.
  */
 export async function writePasses(tx: Tx, passes: readonly { orderId: string; dueMinor: number }[]): Promise<void> {
   for (const { orderId, dueMinor } of passes)

@@ -34,10 +34,10 @@ export interface SettleOptions {
 const GATHER_MS = 100
 
 /**
- * Makes `settle`, the only function that makes an order paid. Notifications, sync=1 and the reconciler all call it. In one
- * transaction it locks the orders, checks that we started the payments for them, decides what is new, and writes all of it: the
- * order's state, captures, refunds, disputes, the ledger, the timeline, the notification's id, and the mails and refunds to send.
- * Facts that arrive together share that transaction.
+ * Makes `settle`, the one function that turns what a processor says into states and entries of the ledger. Notifications, sync=1, the
+ * backfill, the reconciler and the refund jobs all call it. In one transaction it locks the orders, checks that we started the payments for
+ * them, decides what is new, and writes all of it: the order's state, captures, refunds, disputes, the ledger, the timeline, the
+ * notification's id, and the mails and refunds to send. Facts that arrive together share that transaction.
  */
 export function settler(db: Db, jobs: Jobs, { bankTtlHours, onSettled }: SettleOptions): Settle {
   const settle = async (facts: readonly Fact[]) => {
@@ -223,8 +223,8 @@ async function addJobs(
 }
 
 /**
- * At a seller's own account the processor has taken our fee, so what goes back of it has to go back there: a part with a sale's money, and
- * all of it with money that paid for nothing.
+ * At a seller's connected account the processor has taken our fee, so what goes back of it has to go back there: a part with a sale's
+ * money, and all of it with money that paid for nothing.
  */
 const isFeeBack = ({ kind }: Transfer): boolean => FEE_BACK.has(kind)
 const FEE_BACK: ReadonlySet<Transfer['kind']> = new Set(['fee_refund', 'returned', 'dispute_loss'])

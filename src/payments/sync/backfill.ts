@@ -44,7 +44,7 @@ export async function backfill(syncing: Backfilling): Promise<void> {
       log.warn({ processor: name, ...errorForLog(error) }, 'the backfill broke off, and goes on in some minutes')
     }
   }
-  // the list of our account has no events of the sellers' own accounts: each has a list of its own
+  // the list of our account has no events of the connected accounts: each has a list of its own
   const connected = (await connectedNames(db)).values()
   const lane = async () => {
     for (const end = performance.now() + SETTLING_MS; performance.now() < end;) {

@@ -4,7 +4,7 @@ import { PaymentUnknown, type ProcessorEvent } from '../../processors/processor.
 import { recordWithoutEffect } from '../settle/unseen-events.ts'
 import type { Syncing } from './sync.ts'
 
-/** The pauses grow, and the tries last over two weeks. */
+/** The pauses grow, and the tries last about two weeks. */
 const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
 /** After this many days without an answer a person must look. The tries last longer. */
 const GIVE_UP_DAYS = 13

@@ -18,7 +18,7 @@ export interface ListedPayout {
 }
 
 /**
- * Repeats the payouts that the processor made from a seller's own account, with what each is made of. A payout changes by its state
+ * Repeats the payouts that the processor made from a seller's connected account, with what each is made of. A payout changes by its state
  * alone, and by a repeat nothing.
  */
 export async function mirrorPayouts(db: Db, processor: Processor, sellerId: string): Promise<void> {

@@ -20,7 +20,7 @@ interface Parts extends Omit<AccountRouteParts, 'isNeeded' | 'payer'> {
 /** News about an account waits for hours when the processor is down: the job that reads due accounts brings them too. */
 const TRIES = { retries: 10, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 2 }
 
-/** Registers sellers' own accounts at the processor. The operators' own products sell on the service's account. */
+/** Registers the connected accounts. The operators' own products sell on the service's account. */
 export async function registerAccounts(server: Server, { config, mailer, startDb, ...more }: Parts): Promise<void> {
   const payer = payerOf(config.payouts.by)
   const isNeeded = payer !== undefined

@@ -26,7 +26,7 @@ export const PayoutAccount = Type.Object({
   readAt: Type.Union([Type.String(), Type.Null()], { description: 'When the processor last told this.' }),
 })
 
-/** A seller's own account at the processor: how it stands, and the way to fill it in. No key reads or changes it. */
+/** A seller's connected account: how it stands, and the way to fill it in. No key reads or changes it. */
 export function accountRoutes(server: Server, parts: AccountRouteParts): void {
   const { browsers, appUrl, isNeeded } = parts
   server.get(

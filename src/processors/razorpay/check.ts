@@ -6,8 +6,8 @@ import { unlessRefused } from './errors.ts'
 const UNAUTHORIZED = 401
 
 /**
- * Reads one payment, and one transfer: an account without Route refuses the list. An account cannot read its own webhook addresses: that list is only for partners and the accounts below them
- * (https://razorpay.com/docs/api/partners/webhooks/fetch-all).
+ * Reads one payment, and one transfer: an account without Route refuses the list. An account cannot read its own webhook addresses: that
+ * list is only for partners and the accounts below them (https://razorpay.com/docs/api/partners/webhooks/fetch-all).
  */
 export async function checkAccount(credentials: Credentials): Promise<AccountCheck> {
   const check: AccountCheck = { keyAccepted: true, lacks: [] }

@@ -6,8 +6,8 @@ import { unlessRefused } from './errors.ts'
 import { timeOf } from './snapshot.ts'
 
 /**
- * Razorpay's settlements to the banks of linked accounts, of transfers that were made since a moment. There is no list of settlements, so they
- * come with the transfers (https://razorpay.com/docs/api/payments/route/fetch-settlement-details).
+ * Razorpay's settlements to the banks of linked accounts, of transfers that were made since a moment. There is no list of settlements, so
+ * they come with the transfers (https://razorpay.com/docs/api/payments/route/fetch-settlement-details).
  */
 export async function* settlementsSince(visit: () => Visit, since: Date): AsyncGenerator<AccountSettlement> {
   const [from, to] = [since, new Date()].map((time) => Math.floor(time.getTime() / 1000)) as [number, number]

@@ -30,8 +30,8 @@ export async function transfersOf(ask: Visit, { id }: Order, payments: readonly 
 /**
  * Reverses these transfers, the newest first, until linked accounts keep `leaveMinor` of them. Razorpay has no idempotency key for
  * reversals (https://razorpay.com/docs/api/payments/route/direct-transfers-idempotent-request), so the caller has just read the transfers,
- * and makes one call at a time. It refuses when the linked account does not have the money any more. Returns, by the transfer's id, how much
- * of each is back by the answers: a list can be older than they are.
+ * and makes one call at a time. It refuses when the linked account does not have the money any more. Returns, by the transfer's id, how
+ * much of each is back by the answers: a list can be older than they are.
  */
 export async function reverse(
   ask: Visit,

@@ -50,8 +50,8 @@ const idOf = (header: string | string[] | undefined, body: Buffer): string =>
     : `sha256-${createHash('sha256').update(body).digest('hex')}`
 
 /**
- * Returns the Order to ask about, or the payment when the notification does not name its Order. A transfer names one of them as its source. Undefined when the notification
- * names neither, or is about a payment without an Order, which is not ours.
+ * Returns the Order to ask about, or the payment when the notification does not name its Order. A transfer names one of them as its source.
+ * Undefined when the notification names neither, or is about a payment without an Order, which is not ours.
  */
 function paymentIdOf({ event, payload }: Notification): string | undefined {
   if (!ABOUT_PAYMENTS.test(event)) return undefined

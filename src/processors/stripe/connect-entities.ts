@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile'
 import { Amount, Seconds, nullable } from '../shapes.ts'
 import { AccountSettings, ChargeId, Currency, Metadata, idOf, listOf } from './entities.ts'
 
-// Schemas of the fields that we read of sellers' own accounts. entities.ts has those of payments.
+// Schemas of the fields that we read of connected accounts. entities.ts has those of payments.
 
 const Names = Type.Optional(nullable(Type.Array(Type.String({ maxLength: 500 }))))
-/** A seller's own account (https://docs.stripe.com/api/accounts/object). */
+/** A seller's connected account (https://docs.stripe.com/api/accounts/object). */
 const SellerAccount = Type.Object({
   ...AccountSettings.properties,
   charges_enabled: Type.Boolean(),

@@ -31,7 +31,7 @@ const PaymentIntent = Type.Object({
   livemode: Type.Boolean(),
   metadata: Metadata,
   latest_charge: nullable(ChargeId),
-  /** Our fee, at a seller's own account. */
+  /** Our fee, at a seller's connected account. */
   application_fee_amount: Type.Optional(nullable(Amount)),
   /** The buyer's next step, if there is one. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
@@ -52,7 +52,7 @@ const Charge = Type.Object({
   disputed: Type.Boolean(),
   created: Seconds,
   payment_intent: nullable(PaymentId),
-  /** The fee that we took, at a seller's own account. */
+  /** The fee that we took, at a seller's connected account. */
   application_fee: Type.Optional(nullable(idOf('fee'))),
   /** A copy of the payment intent's metadata at the time of the charge. */
   metadata: Type.Optional(nullable(Metadata)),

@@ -1,5 +1,5 @@
-// Puts the details that Stripe still needs from a seller into words. Stripe names them by paths such as `individual.verification.document` or
-// `person_1Abc.dob.day` (https://docs.stripe.com/connect/required-verification-information).
+// Puts the details that Stripe still needs from a seller into words. Stripe names them by paths such as `individual.verification.document`
+// or `person_1Abc.dob.day` (https://docs.stripe.com/connect/required-verification-information).
 
 /** The first that fits says it. */
 const WORDS: readonly (readonly [RegExp, string])[] = [

@@ -21,7 +21,7 @@ export interface Account {
   stripe: Stripe
   live: boolean
   publishableKey: string
-  /** The seller's own account, of which `stripe` asks. Undefined: ours. */
+  /** The seller's connected account, of which `stripe` asks. Undefined: ours. */
   connected: string | undefined
   /** The configured payment methods. Undefined: the account's dashboard decides. */
   methods: readonly string[] | undefined

@@ -36,7 +36,7 @@ type AtOneAccount = Required<
 
 /**
  * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent. The
- * adapter reads its result from its charges, refunds and disputes. Calls fail with ProcessorUnavailable. At a seller's own account
+ * adapter reads its result from its charges, refunds and disputes. Calls fail with ProcessorUnavailable. At a seller's connected account
  * they are direct charges (https://docs.stripe.com/connect/direct-charges).
  */
 export function stripeProcessor(

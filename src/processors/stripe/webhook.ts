@@ -22,7 +22,7 @@ export const EVENT_TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const
 
-/** The further types that tell of sellers' own accounts. An address for connected accounts needs them and those above. */
+/** The further types that tell of connected accounts. An address for connected accounts needs them and those above. */
 export const ACCOUNT_EVENT_TYPES = [
   'account.updated',
   'account.application.deauthorized',

@@ -23,7 +23,7 @@ export interface DetailsInput {
   lines?: string[]
 }
 
-/** The seller's own account at the processor. */
+/** The seller's connected account. */
 export interface PayoutAccount {
   state: 'none' | 'open' | 'restricted' | 'active'
   missing: string[]
