@@ -40,7 +40,7 @@ interface Delivered {
   stop(): Promise<void>
 }
 
-/** Receipts of `count` orders that are all due at once, through a mail server of which some mailboxes are slow; and sign-in codes meanwhile. */
+/** Receipts of `count` orders that are all due at once, through a mail server with some slow mailboxes, and sign-in codes meanwhile. */
 export async function measureMail({ dir }: World, database: Database, count: number): Promise<Result[]> {
   const orders = await query<Order>(
     database,

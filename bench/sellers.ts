@@ -22,7 +22,7 @@ interface Asked {
   productId: string
 }
 
-/** A seller's searches: one with results, one without, and one whose results come late. */
+/** A seller's searches, by each filter and by typed texts: with many results, with few, and with none. */
 const SEARCHES: Record<string, (order: Asked) => string> = {
   none: () => '',
   paid: () => 'status=paid',

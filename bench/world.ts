@@ -30,7 +30,7 @@ export interface World {
 /** The database that the service itself makes and fills. */
 export const APP = 'app'
 
-/** Lets the service make its own database: the schema, the job library's tables, the demo product with its three files. */
+/** Makes an empty folder. The first start of the service makes its database there: the schema, the job library's tables, the demo. */
 export async function newWorld(): Promise<World> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'till-bench-'))
   // root's PostgreSQL runs under another account, which must get in

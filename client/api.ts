@@ -115,7 +115,7 @@ export function openApi(options: TillOptions) {
   return { request, list, send }
 }
 
-/** A value in an address. Others than `..` are quoted, and that one would lead to another route. */
+/** A value in an address. It is encoded. An empty one, `.` and `..` are refused, because they would lead to another route. */
 function segment(value: string | undefined, name: string): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
     throw new TillError('validation_failed', `\`${name}\` is missing or not an id.`, {

@@ -19,7 +19,8 @@ const AWAY_MS = 5_000
 export type Till = ReturnType<typeof createTill>
 
 /**
- * The checkout, for a page or a server that sells. It needs no API key. Every call throws a {@link TillError}.
+ * The checkout, for a page or a server that sells. It needs no API key. A call that fails throws a {@link TillError}.
+ * A call that your signal ends throws the signal's reason.
  */
 export function createTill(options: TillOptions) {
   /** Idempotency keys by order request: a repeated call after a lost answer gets the order that may have been made. */

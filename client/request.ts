@@ -25,7 +25,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The codes of the service, and those of the client: no answer, a late answer, an answer that is not the service's. */
+/** The codes of the service, and those of the client itself, such as `unreachable` when no answer came. */
 export type TillErrorCode =
   | RefusalCode
   | 'unreachable'

@@ -35,7 +35,7 @@ export interface SellerOptions extends TillOptions {
 
 /**
  * A seller's shop, for programs on a server. `request` and `list` reach every route; the other members are short for
- * the most used ones. Every call throws a {@link TillError}.
+ * the most used ones. A call that fails throws a {@link TillError}. A call that your signal ends throws the signal's reason.
  */
 export function createSeller(options: SellerOptions) {
   const { request, list, send } = openApi(options)
@@ -116,7 +116,7 @@ export function createSeller(options: SellerOptions) {
         ),
       refunds: async (orderId: string, more: CallOptions = {}): Promise<Refund[]> =>
         (await request('GET /api/orders/{orderId}/refunds', { params: { orderId }, ...more })).items,
-      /** Refunds an order: `amount`, or all that is left without it. Repeated calls with one key make one refund. */
+      /** `amount`: what to refund. Without it, everything that is left is refunded. Repeated calls with one key make one refund. */
       refund: (orderId: string, body: NewRefund = {}, more: RequestOptions = {}): Promise<Refund> =>
         request('POST /api/orders/{orderId}/refunds', { params: { orderId }, body, ...more }),
     },

@@ -1,7 +1,7 @@
 import { TillError } from './request.ts'
 import type { Api, Event } from './types.ts'
 
-/** Copies of old messages are refused after this, by Standard Webhooks 1.0. */
+/** A message is refused when its time lies further from now than this. It may be an old copy (Standard Webhooks 1.0). */
 const TOLERANCE_SECONDS = 5 * 60
 
 type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>

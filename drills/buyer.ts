@@ -18,7 +18,7 @@ export interface Tally {
   paid: number
   withFiles: number
   failed: number
-  /** Requests that were repeated because the service was away, and those of them that were answered nevertheless: with 408, 502, 503 or 504. */
+  /** Requests that were repeated because the service was away, and those of them that were answered: with 408, 502, 503 or 504. */
   repeated: number
   answeredAway: number
   /** Those of them that did not say when to come again. */

@@ -1,5 +1,6 @@
-// compose.yaml as docs/deploy.md uses it. The profile `public`: a buyer pays through Caddy's TLS on two host names, everything is stopped and
-// comes back, and only Caddy can be reached from outside. The profile `alone`: the embedded database on one port. Uses the ports 80 and 443.
+// compose.yaml as docs/deploy.md uses it. The profile `public`: a buyer pays through Caddy's TLS on two host names, everything is stopped
+// and comes back, and only Caddy can be reached from outside. The profile `alone`: the embedded database on one port. Uses the ports 80
+// and 443.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

@@ -1,5 +1,5 @@
 // A launch day: many buyers come at once, some are declined, click twice, or their notification is lost, and the service is killed in
-// the middle. All of them must be paid for once, have their files and their receipts, and the books must agree with the bank's.
+// the middle. All of them must pay exactly once, and have their files and their receipts, and the books must agree with the bank's.
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -8,7 +8,7 @@ import { debian } from './haproxy.ts'
 
 const BIN = '/usr/lib/postgresql'
 const NODES = 3
-/** The former primary keeps its right for so long after its last word, and then a standby takes over. Patroni takes no less. */
+/** The primary keeps its lease for this long after it last renewed it. Then a standby takes over. Patroni allows no less. */
 const TTL_SECONDS = 20
 
 export interface Node {

@@ -1,5 +1,5 @@
 // A new release comes while buyers buy: two instances of the previous release run behind a balancer on one database, and are replaced
-// one after the other. Every buyer must be paid for once, and have the files and one receipt.
+// one after the other. Every buyer must pay exactly once, and have the files and one receipt.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -72,7 +72,7 @@ async function copy(old: EmbeddedPostgres, fresh: EmbeddedPostgres): Promise<voi
   console.log(`${tables} tables with ${rows} rows: each has the same rows in both, and the trial balance is the same.`)
 }
 
-/** Puts the complete copy in the place of the data, and keeps these. Killed between the two steps, the next call does the second. */
+/** Puts the complete copy in the place of the data, which are kept. After a kill between the two steps, the next call does the second. */
 function finish(data: string, made: string): void {
   const complete = path.join(made, 'complete')
   if (!fs.existsSync(complete)) return

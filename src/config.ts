@@ -32,7 +32,7 @@ import {
 
 export type { Config }
 
-/** The largest file that S3 accepts in parts of our size. */
+/** Less than the 80 GB that S3 accepts in parts of our size. */
 const LARGEST_FILE = 64 * 1024 ** 3
 
 /** Names all wrong settings. The service does not start with a guess. */

@@ -234,7 +234,7 @@ test('every link in a document leads to an existing file', () => {
 })
 
 test('no statement contains text from a request', () => {
-  // sql.raw and sql.lit write text into a statement as it is: only the migrations, settings and constants, which are ours, are written this way
+  // sql.raw and sql.lit write a text into a statement as it is: only migrations, settings and constants of ours are written this way
   assert.deepEqual(where(src, /sql\.(?:raw|lit|unsafe)\b/), ['kit/database.ts', 'kit/migrate.ts', 'kit/plans.ts'])
   assert.deepEqual(
     where(

@@ -16,7 +16,7 @@ export interface Way {
 /** Whether a change was begun and neither kept nor taken back. */
 export const isBrokenOff = (work: string): boolean => fs.existsSync(path.join(work, FROM))
 
-/** Puts the prepared release in the place of the present one, in moments. It can be killed between any two lines: `goBack` undoes what was done. */
+/** Puts the prepared release in the place of the present one, in moments. After a kill between two lines, `goBack` undoes what was done. */
 export function changeTo({ commit, from }: Release, work: string): Way {
   const [next, before] = [path.join(work, 'next'), path.join(work, BEFORE)]
   fs.rmSync(before, { recursive: true, force: true })

@@ -42,7 +42,7 @@ function upstream(): string {
   return branch
 }
 
-/** Puts the release into a folder beside the running one, with its packages and pages. Takes the time that the service need not stop for. */
+/** Puts the release into a folder beside the running one, with its packages and pages. The service runs meanwhile, so it may take long. */
 export function prepareRelease({ name, commit }: Release, work: string): void {
   const next = path.join(work, 'next')
   fs.rmSync(next, { recursive: true, force: true })

@@ -7,7 +7,7 @@ import { settingsOrExit } from '../own-database.ts'
 import { Failure, show } from './command.ts'
 
 const LOOK_MS = 200
-/** The service drains and closes within a minute even with a long DRAIN_SECONDS. */
+/** Enough for a DRAIN_SECONDS of up to a minute, and for the 20 seconds that a close can take after it. */
 const STOP_WITHIN_MS = 90_000
 const LOG = path.join('.upgrade', 'start.log')
 

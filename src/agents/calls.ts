@@ -43,8 +43,8 @@ const securityOf = (inside: Inside, { operationId, propose }: Tool): Security =>
   (inside.route(propose?.look.operationId ?? operationId).security ?? []) as Security
 
 /**
- * Makes the request that a tool stands for with the caller's own key, or stores it for the seller to confirm. Every refusal is the
- * route's own. Undefined: there is no such tool.
+ * Makes the request that a tool stands for with the caller's own key, or stores it for the seller to confirm. A refusal is the
+ * route's own, `validation_failed` for wrong arguments, or `too_many_confirmations`. Undefined: there is no such tool.
  */
 export async function callTool(
   { db, inside, appUrl }: CallParts,

@@ -34,7 +34,7 @@ export function mcpRoute(server: Server, parts: McpParts): void {
   server.post('/mcp', { schema: { hide: true, security: [...NEEDS_KEY] } }, async (request, reply) => {
     if (request.headers.origin !== undefined && request.headers.origin !== origin)
       throw new Refusal('origin_not_allowed', 'Only programs may use this, and our own pages.')
-    // the tools see less than the whole shop where the key does, because each is a route; and the requests that they make are noted
+    // each tool calls a route, which narrows its answer to the key's products and notes the use, so this request does neither
     const { key } = await parts.browsers.caller(request, reply, { narrows: true, isEnvelope: true })
     return send(reply, await answer(parts, request, key!))
   })

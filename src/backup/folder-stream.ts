@@ -18,7 +18,7 @@ export interface Packed {
   file: string
 }
 
-/** The folder's entries, in the order in which `names` lists them, with `/` in their paths. A file that is gone by then is left out. */
+/** Packs the `entries` of the folder `root`, in their order, with `/` in their paths. A file that is gone by then is left out. */
 export async function* pack(
   root: string,
   entries: readonly Entry[],

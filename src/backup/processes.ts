@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 export interface Processes {
-  /** Runs `npm run NAME` beside the service, and returns how it ended and the last line that it printed. */
+  /** Runs scripts/NAME.ts beside the service. Returns its exit status, and the last line of its errors or else of its output. */
   run(name: 'backup' | 'drill', ...args: string[]): Promise<{ status: number | null; lastLine: string }>
   /** Ends what runs. It counts for nothing, and the job is done again after the next start. */
   stop(): void

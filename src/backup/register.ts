@@ -23,7 +23,7 @@ const NIGHTLY = '40 2 * * *'
 const WEEKLY = '20 4 * * 0'
 /** How often the service looks for finished segments. */
 const SEND_EVERY_MS = 5_000
-/** A process that ends waits no longer for the place. */
+/** A process that ends waits for the backup's place no longer than this. */
 const LAST_MS = 3_000
 /** A service that was off at night makes its backup as soon as it starts. */
 const OLDEST_HOURS = 26
@@ -104,7 +104,7 @@ interface BackupJob {
 
 const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
 
-/** After a restore, and with another major version of PostgreSQL, no earlier copy leads on to what comes now. */
+/** Whether the log begins anew, as after a restore or with another major version of PostgreSQL. Then no earlier copy fits it. */
 async function beginsAnew(dataDir: string, cluster: string, vault: Vault): Promise<boolean> {
   const sent = await vault.list(walName(cluster, ''))
   return sent.length === 0 || (await unsentHistories(dataDir, cluster, vault)).length > 0

@@ -13,7 +13,7 @@ const MOST_KEPT = 40
 const draw = (invoice: Invoice): Promise<Buffer> => invoicePdf(invoice, xmlAttachment(invoice))
 
 /**
- * Draws one document at a time, because drawing keeps the processor busy. When too many wait, or several of one order, further ones get
+ * Draws one document at a time, because drawing keeps the CPU busy. When too many wait, or several of one order, further ones get
  * `invoices_busy`. A document never changes, so the ones asked for last are kept, and requests for the same one wait for one drawing.
  */
 export function drawn(drawOne = draw): (invoice: Invoice) => Promise<Buffer> {

@@ -111,7 +111,7 @@ function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: Paper
   const id = newId('inv')
   const before = order.netMinor
   const isInvoice = KIND_OF[reason] === 'invoice'
-  // A release before this one, beside it, writes no documents: what it left out must not hold up the money.
+  // An instance of an earlier release may run beside this one and write no documents. A missing document must not hold up the money.
   const amountMinor = Math.min(movedMinor, isInvoice ? order.amountMinor - before : before)
   if (amountMinor <= 0) return []
   order.netMinor += isInvoice ? amountMinor : -amountMinor

@@ -38,7 +38,7 @@ export interface Transfer {
 }
 
 export const FEES = 'fees'
-/** The suspense account: money that is on its way back to the buyer, or waits for the seller's decision. */
+/** The suspense account: money that is on its way back to the buyer, or waits for the operator's decision. */
 export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
 /** The money that this service owes a seller. */

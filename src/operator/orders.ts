@@ -29,7 +29,7 @@ export interface FoundOrder {
   paidAt: Date | null
 }
 
-/** The longest address, and longer than any processor's id. */
+/** The processors among whose payments the search looks for an id. */
 const PROCESSORS = ['stripe', 'razorpay', 'sandbox']
 /** With the accounts of sellers. The index on the processors' ids begins with the processor. */
 const ALL_PROCESSORS = sql`array(

@@ -115,7 +115,7 @@ export const leaveOutAsOperator = (
     return isChanged
   })
 
-/** The account of a payout that came back is right. False: it was so before. Refuses as payAgain(). */
+/** Notes that the account of a payout that failed or came back is right. False: it was so before. Refuses as payAgain(). */
 export const payAgainAsOperator = ({ db }: PayoutWork, actor: string, payoutId: string): Promise<boolean> =>
   inTransaction(db, async (tx) => {
     const paid = await payAgain(tx, payoutId)

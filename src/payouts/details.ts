@@ -9,7 +9,7 @@ import { type SignedIn, holdSession } from '../sellers/sessions.ts'
 import { confirmDetails, isRefusedAccount } from './refused-account.ts'
 import { type Destination, openDestination, sealDestination, shownOf } from './destination.ts'
 
-/** More changes are no owner's. Each sends mails, and among thousands of mails the owner would miss the one that matters. */
+/** No owner changes them more often. Each change sends mails, and among thousands of mails the owner would miss the one that matters. */
 const MOST_CHANGES_A_DAY = 20
 /** The time in which the owner can notice a change that somebody else has made. Details that are new wait too: see putDetails(). */
 const HOLD = '72 hours'
@@ -57,7 +57,8 @@ interface ChangeParts {
 
 /**
  * Sets where the money of one currency goes. Every change holds payouts for 72 hours, also the first one: a thief of a session could
- * otherwise name the first destination and be paid the whole balance. A repeat of the same destination only confirms it after a payout that came back. The owner gets a mail.
+ * otherwise name the first destination and be paid the whole balance. The owner gets a mail. A repeat of the same
+ * destination sends no mail: it only confirms the account after a payout that failed or came back.
  * Throws `not_signed_in`, `recent_sign_in_required`, `rate_limited`.
  */
 export const putDetails = (
@@ -92,7 +93,10 @@ export const putDetails = (
     return rows[0]!
   })
 
-/** Removes the destination of one currency. Payouts that are approved keep theirs. Throws `payout_details_not_found` and what putDetails() throws. */
+/**
+ * Removes the destination of one currency. Payouts that are approved keep theirs. Throws `payout_details_not_found`, `not_signed_in`,
+ * `recent_sign_in_required`.
+ */
 export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, currency: string): Promise<void> =>
   inTransaction(db, async (tx) => {
     const seller = await lockOwner(tx, signedIn)

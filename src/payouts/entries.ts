@@ -6,7 +6,7 @@ import type { PayoutSums, StatedOrder, Totals } from './statement.ts'
 // Which entries a payout is made of. The payout keeps its cutoff and the holding period of its day, so its statement is the same for
 // ever, also when the operator changes the holding period later.
 // - An entry belongs to the first payout at whose cutoff it was due.
-// - What these entries and the payout differ by is carried: over from before, or on to the next payout.
+// - The difference between these entries and the payout is carried over: from earlier payouts, or to the next one.
 
 /** When an entry is due, by the rules of owed.ts. */
 const dueAt = (hold: RawBuilder<unknown>) => sql`

@@ -4,9 +4,9 @@ import { Refusal } from '../kit/errors.ts'
 import type { PayoutState } from './moves.ts'
 
 /**
- * The bank refused the payout `p` to the account of the details `d`, or sent it back, and neither the seller nor an operator has confirmed the account since. A
- * payout that was given up before a bank had it says nothing about the account, and neither does one that went to another account before
- * the details changed.
+ * The bank refused the payout `p` to the account of the details `d`, or sent it back, and neither the seller nor an operator has
+ * confirmed the account since. A payout that was given up before a bank had it says nothing about the account. Nor does one that went to
+ * another account before the details changed.
  */
 export const speaksAgainst = sql<boolean>`(
   p.seller_id = d.seller_id and p.currency = d.currency and p.destination_shown = d.shown and p.state in ('failed', 'reversed')

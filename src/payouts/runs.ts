@@ -98,7 +98,7 @@ export const approveRun = (
       update payout_runs set state = 'approved', approved_at = now(), approved_by = ${by}
       where id = ${runId} and state = 'proposed' returning 1`.execute(tx)
     if (approved.length === 0) await refuseRun(tx, runId)
-    // in one order everywhere, so that two runs never wait for each other
+    // in one order everywhere, so that two approvals at once never deadlock
     const { rows: sellers } = await sql<{ id: string }>`
       select id from sellers where id in (
         select seller_id from payout_run_lines where run_id = ${runId} and blocked is null)

@@ -51,7 +51,7 @@ export class Sheet {
     this.pdf.endMarkedContent()
   }
 
-  /** Whether `height` still fits on this page. If not, a new page begins. */
+  /** Begins a new page when `height` does not fit on this one any more. Returns whether it did. */
   turns(height: number): boolean {
     if (this.y + height <= EDGE.bottom) return false
     this.pdf.addPage()

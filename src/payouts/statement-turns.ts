@@ -3,7 +3,7 @@ import { Refusal } from '../kit/errors.ts'
 const MOST_OF_ONE_SELLER = 3
 const RETRY_AFTER_SECONDS = 5
 
-/** Makes one statement at a time, because a long one keeps the processor busy. A seller with three that wait gets `statements_busy`. */
+/** Makes one statement at a time, because a long one keeps the CPU busy. A seller with three under way gets `statements_busy`. */
 export function statementTurns() {
   const waiting = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()

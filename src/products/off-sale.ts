@@ -14,7 +14,7 @@ const MAILS_AT_ONCE = 500
 /** Whether a new buyer of the product `p` gets any file. Triggers in the database update it with each upload, removal and recall. */
 export const hasFiles = sql<boolean>`p.has_files`
 
-/** Whether the product `p` is ready to be sold. It checks for files too, because an older version can leave an active product without files. */
+/** Whether the product `p` is ready for sale. It checks for files, because an older version can leave an active product without files. */
 export const isPublished = sql<boolean>`p.status = 'active' and ${hasFiles}`
 /** Whether the product `p` is for sale: it is published, and its seller may sell. */
 export const isForSale = sql<boolean>`${isPublished} and ${sellerMaySell}`
@@ -40,7 +40,7 @@ export async function takeOffSale(tx: Tx, productIds: readonly string[]): Promis
     where p.id = any(${productIds}::text[]) and p.status = 'active' and not ${hasFiles}`.execute(tx)
 }
 
-/** Enqueues a mail for each product that has gone off sale and is not back. Runs once a minute, so a quick exchange of files causes no mail. */
+/** Enqueues a mail for each product that went off sale and is not back. It runs once a minute, so a quick swap of files causes no mail. */
 export async function enqueueOffSaleMails(db: Db, jobs: Jobs): Promise<void> {
   for (let enqueued = MAILS_AT_ONCE; enqueued === MAILS_AT_ONCE;) {
     enqueued = await inTransaction(db, async (tx) => {

@@ -10,7 +10,7 @@ const SESSION_SECONDS = 90 * DAY_SECONDS
 const KNOWN_SECONDS = 365 * DAY_SECONDS
 /** Attempts in parallel tabs. The oldest is removed, so that the Cookie header never gets too long for servers. */
 export const MOST_ATTEMPTS = 5
-/** Our longest routes have this many parts. */
+/** The longest routes of sellers have this many parts. */
 const MOST_PATH_PARTS = 6
 
 export type Cookies = ReturnType<typeof sellerCookies>

@@ -36,7 +36,7 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that the browser does not notice the question. */
+  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that the browser notices nothing. */
   quietly(request: FastifyRequest): Promise<SignedIn | undefined>
   browser(request: FastifyRequest): Browser
   /** Sets the cookies of a new session, which replace those of an old one. */
@@ -60,7 +60,7 @@ export interface Browsers {
   ): { holder: CodeHolder; keep: (reply: FastifyReply) => void }
 }
 
-/** A browser has one token, and a second one after the operator has changed the cookie's domain. With more than this, somebody sets them. */
+/** A browser has one token, or two after the operator has changed the cookie's domain. More than this many were set by somebody else. */
 const MOST_TOKENS = 50
 
 export type SignInLimits = Partial<
@@ -157,7 +157,7 @@ function signedInFinder(db: Db, cookies: Cookies, findSession: ReturnType<typeof
   }
 }
 
-/** Which of the two is meant would be a guess, and another host of our domain may have set the cookie. */
+/** Refuses a session beside a key. We could only guess which one is meant, and another host of our domain may have set the cookie. */
 function refuseSessionBeside(cookies: Cookies, request: FastifyRequest): void {
   if (cookies.readAll(request, 'session').length === 0) return
   throw new Refusal('key_and_session', 'This request brings a key and the cookie of a session. Send only one of them.')

@@ -23,7 +23,7 @@ export type Signup = (typeof SIGNUPS)[number]
 /** How the owner of a mailbox may sign up: operators always may. */
 export type SignupOf = (email: string) => Signup
 
-/** Returns the seller with this address, and makes one if there is none. `trusted` marks the seller as trusted. The address is canonical. */
+/** Returns the seller with this canonical address, and makes one if there is none. `trusted` marks the seller as trusted. */
 export async function ensureSeller(
   db: Db,
   { name, email, trusted = false }: { name: string; email: string; trusted?: boolean },
@@ -37,8 +37,8 @@ export async function ensureSeller(
 }
 
 /**
- * Returns the seller of a mailbox that has just been proven, and makes one unless sign-up is closed. The seller is locked until `tx` ends, so
- * simultaneous sign-ins run one after the other. Undefined: there is no such seller, or the operator has disabled the account.
+ * Returns the seller of a mailbox that has just been proven, and makes one unless sign-up is closed. The seller is locked until `tx` ends,
+ * so simultaneous sign-ins run one after the other. Undefined: there is no such seller, or the operator has disabled the account.
  */
 export async function sellerOfProvenMailbox(
   tx: Tx,

@@ -86,7 +86,7 @@ export async function removeSite(db: Db, sellerId: string, host: string): Promis
   if (!rows[0]) throw new Refusal('site_not_found', 'There is no such site of yours.')
 }
 
-/** The hosts that processors can register, of all sellers who may sell. */
+/** The hosts that processors can register, of all active sellers. */
 export async function registrableHosts(db: Db): Promise<string[]> {
   const { rows } = await sql<{ host: string }>`
     select distinct t.host from sites t join sellers s on s.id = t.seller_id

@@ -29,7 +29,7 @@ export function cleanTaxId({ country: text, id }: TypedTaxId): TypedTaxId {
   throw new Refusal('tax_id_invalid', `This cannot be a tax id${where}: ${why}.`)
 }
 
-/** A number of these countries begins with letters. Other numbers may be of an office that no rule here knows, such as a German Steuernummer. */
+/** A number of these countries begins with letters. Others may be of an office that no rule here knows, such as a German Steuernummer. */
 const LETTERS: Record<string, string> = { EL: 'GR', CH: 'CH', NO: 'NO', GB: 'GB', XI: 'XI' }
 
 /**

@@ -46,7 +46,8 @@ export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`case ${country} when 'MC' then 'FR' when 'IM' then 'GB' else ${country} end`
 
 /**
- * The tax on a sale today, for a statement: a row of `is_inclusive, treatment, country, rate`, and of what decided them, if the seller has a tax profile, else none.
+ * The tax on a sale today, for a statement. If the seller has a tax profile, it is a row of `is_inclusive, treatment, country, rate` and of
+ * what decided them. Otherwise there is no row.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
  * - Where the rate is missing, `rate` is null: no caller may guess it.
  * - `isBusiness`: VIES knows the buyer as a business of that country. In another EU country than the seller's it owes the tax itself.

@@ -3,7 +3,7 @@ import { Currency, Time } from '../kit/schema.ts'
 import { CATEGORY } from './rates.ts'
 import { TREATMENTS } from './sale-tax.ts'
 
-/** The form of a country's code. Whether there is such a country, the route looks. */
+/** The form of a country's code. The route checks whether there is such a country. */
 export const COUNTRY = '^[A-Z]{2}$'
 /** The form of a tax id: letters and digits, with what people put between them. */
 const TAX_ID = '^[A-Za-z0-9][A-Za-z0-9 ./-]{2,38}[A-Za-z0-9]$'

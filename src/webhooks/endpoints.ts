@@ -100,7 +100,7 @@ export async function findEndpoint(db: Db | Tx, sellerId: string, endpointId: st
   return rows[0] ?? refuseUnknownEndpoint()
 }
 
-/** Changes the fields that are there, and mails the owner about another address. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
+/** Changes the given fields, and mails the owner about a new address. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
 export async function changeEndpoint(
   db: Db,
   { reach, jobs, caller, endpointId }: Making & { endpointId: string },

@@ -5,7 +5,7 @@ import { payButton, payByCard } from './buyer.ts'
 import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-// What a seller sets on the account page is what buyers see on the payment page, the order's page and in the library.
+// Buyers see on the payment page, the order's page and in the library what a seller sets on the account page.
 
 const POLICY = 'Thirty days, no questions asked.'
 

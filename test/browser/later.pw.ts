@@ -5,7 +5,7 @@ import { DEMO_URL, expect, test } from './fixtures.ts'
 
 const AFTER = '**/assets/after-payment-*'
 
-test('who only looks loads nothing for after the payment, and who fills in the form has it before the press', async ({
+test('a buyer who only looks does not load the steps after the payment, and one who fills in the form has them before the press', async ({
   page,
 }) => {
   const files = requestsTo(page, /after-payment/)

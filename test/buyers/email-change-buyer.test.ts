@@ -24,7 +24,7 @@ let shop: TestShop
 let server: MailServer
 let ann: Browser
 let jobs: Jobs
-/** Mailboxes that the mail server says are not there, whose mails it takes for unwanted, and that it cannot reach now. */
+/** Mailboxes by what the mail server says: there is none, its mail looks like spam, it cannot be reached now, it is full. */
 const gone = new Set<string>()
 const picky = new Set<string>()
 const away = new Set<string>()

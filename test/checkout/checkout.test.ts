@@ -287,7 +287,7 @@ test('UPI is offered only for rupees', async () => {
   assert.equal((await shop.status(order.orderId)).status, 'pending')
 })
 
-test('a client that tries stolen cards is stopped at the tenth', async () => {
+test('a client that tries stolen cards is stopped after the tenth', async () => {
   const shop = shared()
   const order = await shop.checkout()
   for (let at = 0; at < 10; at++) assertProblem(await shop.confirm(order, 'decline'), 402, 'payment_declined')

@@ -187,7 +187,7 @@ test('a free order cannot be refunded, expire, or be found as a charge', async (
   assert.equal((await shop.status(body.orderId)).status, 'paid')
 })
 
-test('a mailbox gets ten mails about free orders an hour, and every order all the same', async (t) => {
+test('a mailbox gets only so many mails about free orders an hour, and every order all the same', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'free_mail=3/3600' } })
   await recordJobs(shop.db)
   const email = buyer()

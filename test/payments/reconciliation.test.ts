@@ -18,7 +18,7 @@ import { bareEnvironment } from '../support/service.ts'
 import { copyOf } from '../support/databases.ts'
 import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
 
-// That nothing differs is worth something only where each difference that can be made is found.
+// A reconciliation without differences proves something only if it finds every difference that can be made.
 
 const PROVE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
 const nothing = async () => {}

@@ -60,7 +60,8 @@ test('the machine proposes, approves, exports, and marks; the files are the same
   assert(sepa.includes(`<MsgId>${runId.replace('_', '').toUpperCase()}EUR</MsgId>`))
   assert.match(csv, /18\.62/)
   assert.equal(fs.statSync(path.join(folder, first[0]![0]!)).mode & 0o077, 0, 'nobody else reads the account numbers')
-  // the export replaces a file of the same name and never writes into it: a file that the bank has open stays whole, and other accounts cannot read the new one
+  // the export replaces a file of the same name and never writes into it: a file that the bank has open stays whole, and
+  // other accounts cannot read the new one
   const [[name = '']] = first as [string[]]
   fs.linkSync(path.join(folder, name), path.join(folder, 'opened'))
   fs.chmodSync(path.join(folder, name), 0o644)

@@ -31,7 +31,7 @@ shareProvider()
 
 // Which account opens when a person comes back from the provider.
 
-/** The code that is good now, which the mail says that may still be on its way. */
+/** The code that is valid now. Its mail may still be on its way. */
 async function liveCode({ db }: TestShop, email: string): Promise<string> {
   const { rows } = await sql<{
     id: string
@@ -195,7 +195,7 @@ test('the first proof of a mailbox through a provider removes everything that wa
   assert.equal(await identitiesOf(shop, victim.sub), 1)
   assert.equal((await browser.session()).body.seller.hasPassword, false)
 
-  // the same for whom that account had been linked already
+  // the same for a person to whom that account had been linked already
   await browser.setPassword()
   await sql`update sellers set email_proven_at = null where id = ${seller.id}`.execute(shop.db)
   const later = newBrowser(shop)
@@ -408,7 +408,7 @@ test('where sign-up is closed, a provider lets known sellers in and makes no new
   }
 })
 
-test('whom the operator has disabled comes in by no provider', async () => {
+test('a seller whom the operator has disabled cannot sign in by a provider', async () => {
   const [shop] = shared()
   const person = newPerson()
   const browser = newBrowser(shop)

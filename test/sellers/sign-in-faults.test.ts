@@ -199,7 +199,7 @@ test('a mail server that hangs, or is down, delays no request for a code, and th
   assert.equal((await hanging.call('GET', '/readyz')).status, 200)
 })
 
-test('mails of one’s account have their own server’s trouble to themselves: each waits and comes once', async (t) => {
+test('a mail about a change of the account waits while the mail server is busy, and comes once', async (t) => {
   let isAway = true
   const server = await startMailServer(t, {
     onRcptTo: (_address, _session, done) => (isAway ? done(says(451, 'busy')) : done()),

@@ -43,7 +43,7 @@ export function takeWrongly(run: Run, random: Random): string | undefined {
   return `the bank takes ${amountMinor} ${payment.currency}${again ? ', again' : ''}`
 }
 
-/** Money that arrived, however little sense it makes: no API of the processors' brings that about. */
+/** Makes money arrive, however little sense it makes: no API of the processors can do that. */
 function capture(run: Run, { bank, id, currency }: BankPayment, amountMinor: number): void {
   if (!bank) {
     run.world.razorpay.pay(id, { amount: amountMinor, evenIfPaid: true })

@@ -127,8 +127,8 @@ const AT_ACCOUNTS = `
   group by 1`
 
 /**
- * By how much the books and Stripe differ, by currency: what sellers' banks got, what is left at their accounts, and what Stripe has of our
- * fees are what buyers paid without what went back to them.
+ * By how much the books and Stripe differ, by currency. The money at sellers' banks and accounts and in our fees at Stripe is the money
+ * that buyers paid and did not get back.
  */
 export async function accountsOff({ world }: Pick<Run, 'world'>): Promise<Map<string, number>> {
   const { client, stripe } = world

@@ -17,7 +17,7 @@ const MOST_TRIES = 300
 /** Soon at first, then as long as a job may take on a busy machine: 45 s in all. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
 const NOTIFICATIONS_AT_ONCE = 4
-/** A job whose service died while it worked: its queue takes it for lost after a while, which grows with each look: a busy machine is slow. */
+/** A job of a dead service counts as lost after this time, which grows with each look, because a busy machine is slow. */
 const LOST_AFTER_MS = 1_500
 
 export async function settleDown(run: Run, random: Random): Promise<string> {

@@ -118,7 +118,7 @@ export function historyOf(seed: number, { crashes, way = 'manual' }: { crashes: 
   return withPayouts(steps, new Random(seed ^ 0xba2c), { crashes, way })
 }
 
-/** In two of three histories the operator pays the seller, and in all of the others a processor does, in steps that lie among the others. */
+/** Puts payout steps among the others: in two of three histories where the operator pays the seller, in all where a processor does. */
 function withPayouts(steps: Step[], random: Random, { crashes, way }: { crashes: number; way: Way }): Step[] {
   if (random.chance(1 / 3) && way === 'manual') return steps
   const weights = { ...OF_WAY[way].steps, payoutsTogether: 8, payoutsCrash: crashes }

@@ -70,8 +70,8 @@ const ENTRIES = `
 const ENTRIES_OF: Record<string, string> = { failed: 'payout,payout_failed', reversed: 'payout,payout_reversed' }
 
 /**
- * The most that an approval could pay: everything that it saw at its begin, credits that came while it worked, and all payouts and
- * corrections before it. The locks put these in one order, so of two payouts one has always seen the other.
+ * The most that an approval could pay: everything that it saw when it began, credits that came while it worked, and all payouts and
+ * adjustments before it. The locks put these in one order, so of two payouts one has always seen the other.
  */
 const APPROVED = `
   with mine as (

@@ -118,7 +118,7 @@ export async function mark(run: Run, random: Random): Promise<string | undefined
   return `a payout (${payout.state}) is ${marks.join(' and ')} (${answers.map(({ status, body }) => `${status} ${body.changed ?? ''}`.trim()).join(', ')})`
 }
 
-/** A correction with a key, which is sent again at times. */
+/** An adjustment with a key, which is sent again at times. */
 export async function adjust(run: Run, random: Random): Promise<string> {
   const { currency } = random.pick(run.world.goods)
   const body = { amount: random.pick([1, 250, 1000, 5000]), currency, reason: 'A correction.' }

@@ -48,8 +48,9 @@ function problemsOfEntries(order: Order, made: readonly Record<string, any>[]): 
 }
 
 /**
- * Looks at each refund of ours in the moment in which Razorpay takes it: by then the seller's part has come back, so that it is never paid from
- * the operator's pocket. Returns a list of what did not hold, which grows. What a refund in the dashboard or a bank takes comes back later.
+ * Looks at each refund of ours in the moment in which Razorpay takes it. By then the seller's part has come back, so that the operator
+ * never pays for it. Returns a list of what did not hold, which grows. A refund in the dashboard or a bank takes money before the
+ * seller's part comes back.
  */
 export function watchRefunds(razorpay: RazorpayServer): string[] {
   const found: string[] = []

@@ -37,7 +37,7 @@ export const failureReport = ({ seed, problems, log }: Failure, flags = ''): str
 export interface Wanted {
   seed: number
   runs: number
-  /** How often the service dies, beside the other kinds of steps (their weights sum up to some 75). */
+  /** How often the service dies, beside the other kinds of steps (their weights sum up to some 100). */
   crashes?: number
   killed?: boolean
   /** Instead of the one that each seed has. */

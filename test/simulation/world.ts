@@ -62,7 +62,7 @@ interface Service {
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Ends with `t`. `way`: how the seller gets the money. `killed`: the service is a process of its own and dies by SIGKILL; otherwise it runs here and is cut off. */
+/** Ends with `t`. `way`: how the seller is paid. `killed`: the service is a process that SIGKILL ends, else it runs here and is cut off. */
 export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { killed?: boolean; way?: Way } = {}) {
   if (killed) rightTime()
   const stripe = await startStripeServer()

@@ -209,7 +209,7 @@ export class StripeBank {
     return suffix === null ? this.statementPrefix : `${this.statementPrefix}* ${suffix}`
   }
 
-  /** https://docs.stripe.com/api/payment_method_configurations/object: one that is no default, one for accounts below, and the account's own. */
+  /** https://docs.stripe.com/api/payment_method_configurations/object: not the default, for accounts below, inactive, and its own. */
   methodConfigurations(): Wire[] {
     const of = (id: string, more: Wire, on: (way: string) => boolean): Wire => ({
       id,

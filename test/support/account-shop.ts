@@ -11,7 +11,7 @@ import { type TestShop, eventually } from './shop.ts'
 
 export const OPERATOR = 'olga@operator.test'
 
-/** What a shop has whose sellers have accounts of their own at a processor, whichever it is. */
+/** The tools of a shop whose sellers have accounts of their own at a processor, whichever it is. */
 export function accountShop(shop: TestShop, payer: Payer) {
   const openAll = () =>
     openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))

@@ -1,4 +1,4 @@
-/** For receivers in tests, of the name receiver.test, signed by itself: nobody trusts it who is not told to. */
+/** For receivers in tests: a self-signed certificate for the name receiver.test. A client trusts it only if it is told to. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBbTCCAROgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1yZWNlaXZl
 ci50ZXN0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAYMRYwFAYD

@@ -313,7 +313,7 @@ export const feeReturned = (transfers: readonly Transfer[]) =>
 export const taxReturned = (transfers: readonly Transfer[]) =>
   sumOf(transfers, 'tax_refund') - sumOf(transfers, 'tax_again')
 
-/** The booked transfers without what went back of fees and taxes, without money that left twice, and without refunds that failed and their reversals. */
+/** The booked transfers without returned fees and taxes, without money that left twice, and without failed refunds and their reversals. */
 export const lasting = (booked: readonly Transfer[]) => {
   const transfers = withoutReturns(booked)
   const undone = new Set(

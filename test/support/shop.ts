@@ -329,6 +329,6 @@ async function makeFirst(url: string): Promise<void> {
   await runOn(url, `update pgboss.version set cron_on = now() + interval '1 year'`)
 }
 
-/** Another service on a database that one has used before has other files and perhaps another secret; start.test.ts tries what then holds. */
+/** A second service on a used database has other files and perhaps another secret. start.test.ts tests what happens then. */
 const takeAnySecretAndFiles = (url: string): Promise<void> =>
   runOn(url, 'update installation set secret_fingerprint = null, storage_confirmed_at = null')

@@ -6,7 +6,7 @@ import { newMailbox } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
-/** What the deliveries of an endpoint wait for is over. */
+/** Makes the waiting deliveries of an endpoint due now. */
 const dueNow = (shop: TestShop, endpointId: string) =>
   sql`update webhook_deliveries set due_at = now() where endpoint_id = ${endpointId} and state = 'waiting'`.execute(
     shop.db,

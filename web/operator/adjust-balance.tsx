@@ -6,7 +6,7 @@ import { Doing } from './doing.tsx'
 import { newKey } from './new-key.ts'
 import { adjust } from './payouts-api.ts'
 
-/** Corrects the money owed to a seller. One key for as long as it was not booked, so that a repeat books nothing. */
+/** Books an adjustment. The key stays the same until it is booked, so that a repeat books nothing more. */
 export function AdjustBalance({ sellerId, onDone }: { sellerId: string; onDone: () => void }) {
   const [currency, setCurrency] = useState('')
   const [typed, setTyped] = useState('')

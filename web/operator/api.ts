@@ -16,7 +16,7 @@ export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Stati
 
 const WAY_BACK = 'till:operator-way-back'
 
-/** Sends one request with the session. For a browser whose session has ended, the address of this page no longer exists. */
+/** Sends one request with the session. When the session has ended, the API answers `not_found`, and the page leads to the sign-in. */
 export async function request<Answer>(
   method: string,
   path: string,

@@ -11,7 +11,7 @@ const PERIODS = [
   ['30', '30 days'],
   ['365', '365 days'],
 ] as const
-/** A bank or a buyer waits for an answer. */
+/** A bank or a buyer waits for an answer, or the books differ. */
 const URGENT: ReadonlySet<string> = new Set(['needs_review', 'disputed', 'refund_failed', 'reconciliation'])
 
 /** Matters for a person, the state of the machine, and the sales. */

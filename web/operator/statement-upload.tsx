@@ -20,7 +20,7 @@ const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', 
   not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed, paid it twice, or paid what is in no file. Nothing was changed, and money may be missing.'], // oxfmt-ignore
 }
 
-/** Takes the bank's statement: what it confirms is paid, and what it returns goes back to the balances. */
+/** Takes the bank's statement. Payouts that it confirms are paid, and money that it returns goes back to the balances. */
 export function StatementUpload({ onRead }: { onRead: () => void }) {
   const action = useAction()
   const [read, setRead] = useState<{ name: string; statement: ReadStatement }>()

@@ -6,8 +6,8 @@ import { wordsOf } from '../ui/language.ts'
 const words = wordsOf('pay')
 
 /**
- * The seller has to ask these before the order: one box for each statement, and none is ticked beforehand, but for an order
- * to which the buyer has `given` them.
+ * The statements that a seller can make the buyer agree to before the order, one box for each. No box is ticked beforehand, except
+ * for an order for which the buyer has `given` the consents already.
  */
 export function useConsents({ consents = [] }: ProductView, given: Wish['consents'] = []) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(given.map(({ textId }) => textId)))

@@ -8,7 +8,7 @@ export function hasWallet(rail: Rail): boolean {
 
 /**
  * Whether the page keeps a place for a wallet's button from the beginning, so that nothing moves when it appears. An Android device
- * can have no card in its wallet, which only the processor's script finds out.
+ * may have no card in its wallet, and only the processor's script finds that out.
  */
 export const expectsWallet = ({ rails, payments }: ProductView): boolean =>
   rails.some((rail) => hasWallet(rail) && (payments.processor === 'sandbox' || rail === 'apple_pay'))

@@ -59,7 +59,7 @@ export function FormPart({ product, checkout, state, total, rail, onRail, onForm
       />
     )
   const { form: setup } = offer?.form ? offer : product.payments
-  // A form that was there before the order stays: it would be drawn anew in the middle of the payment.
+  // A form that was there before the order stays. A form of the order's own would be drawn in the middle of the payment.
   const isOwn = kept?.link || !setup || (first && first.orderId === created?.orderId)
   const own = processor === 'stripe' && isOwn ? created : undefined
   const { publishableKey, account } = own ?? setup ?? {}

@@ -30,7 +30,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
     <form class="stack" noValidate onSubmit={purchase.submit} onFocusOut={contact.leave}>
       <WhyNot state={state} />
       {!total.isFree && (
-        // A button is drawn into it before anybody knows whether it is of use.
+        // A form draws a button into this place before anybody knows whether the buyer can use it.
         <div class={shownWallets ? 'wallets' : 'no-wallets'} data-stage={shownWallets}>
           <div ref={walletsRef} />
           <p class="or soft small">{words.orElse}</p>

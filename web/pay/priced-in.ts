@@ -2,8 +2,8 @@ import type { ProductView } from '../ui/api.ts'
 import { isSettled, type State } from './state.ts'
 
 /**
- * The product with the price that the page shows. Where the product does not have it (any more): the first, which is in the currency
- * of the buyer's country.
+ * The product with the price that the page shows. Where the product does not have that price (any more): the first
+ * price, which the service chooses by the address and the buyer's country.
  */
 export function pricedIn(product: ProductView, { currency, order, kept }: Pick<State, 'currency' | 'order' | 'kept'>) {
   const inAddress = new URLSearchParams(location.search).get('currency')

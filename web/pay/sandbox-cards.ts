@@ -1,7 +1,7 @@
 // The sandbox's own cards, and the reading of its card fields. A typed number never leaves the browser: the service only
 // hears which scenario its bank plays.
 
-/** The number, the scenario, and what the bank does. The first four are the ones that developers know. */
+/** The number, the scenario, and what the bank does. The first three are the ones that developers know. */
 export const CARDS: readonly (readonly [number: string, scenario: string, label: string])[] = [
   ['4242424242424242', 'success', 'Approves at once'],
   ['4000000000000002', 'decline', 'Declines'],

@@ -10,7 +10,7 @@ export interface State {
   created?: Created | undefined
   /** The buyer's choices so far, before there is an order. */
   offer?: Offer | undefined
-  /** Of the price that the buyer has switched to. Absent: that of the order, or the first. */
+  /** Of the price that the buyer has switched to. Absent: that of the order, of the address or of the kept order, else the first. */
   currency?: string
   /** The tax of the country that the buyer has chosen, and of the VAT number. Absent: that of the product as it came. */
   tax?: ProductView['tax']

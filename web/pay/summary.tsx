@@ -54,7 +54,7 @@ export function Summary({ product, order, total }: SummaryProps) {
         )}
         <div class="what">
           <h1>
-            {/* In its own direction, on the side of the page's. */}
+            {/* The name runs in its own direction and stands on the page's side. */}
             <bdi>{product.name}</bdi>
           </h1>
           {!order && (

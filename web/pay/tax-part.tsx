@@ -30,7 +30,7 @@ export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: Ta
   const vatId = typed.trim()
   const isShown = tax.buyerCountry === country && (!takesVatId || shown.vatId === vatId)
   const ask = () => void (country && !isShown && shown.ask(country, vatId))
-  // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render, and a typed number is asked about when the buyer leaves the field
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; a VAT number is asked about on leaving its field
   useEffect(ask, [country])
   const focusVatId = () => {
     vatIdPlace.current?.closest('details')?.setAttribute('open', '')

@@ -19,8 +19,8 @@ export interface Total {
 }
 
 /**
- * The order's own price, once there is an order for what the buyer has chosen. Before, and after the buyer has chosen something
- * else, what the page calculates: then nothing is taken unless the order has the same price.
+ * Once there is an order for what the buyer has chosen: its price. Before that, and after the buyer has chosen something else: the
+ * price that the page calculates. Then nothing is taken unless the order has the same price.
  */
 export function totalOf(
   product: Pick<ProductView, 'amount' | 'currency' | 'payWhatYouWant' | 'tax'>,

@@ -3,7 +3,7 @@
 // Content-Security-Policy and Trusted Types: it writes no markup and no style attribute, and needs the checkout's address in
 // `script-src` and `frame-src` only.
 
-/** After this time a frame that has not said "ready" will not come: the site's policy or an extension blocks it, or it is no site of the seller. */
+/** A frame that has not said "ready" by then is blocked by the site's policy or an extension, or the host is no site of the seller. */
 const PATIENCE_MS = 3000
 /** A frame that shows nothing is not useful, and one that is higher than this is wrong. */
 const HEIGHT = { least: 200, most: 5000 }

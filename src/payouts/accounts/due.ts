@@ -9,8 +9,8 @@ const READ_AT_ONCE = 50
 const ASK_AGAIN_DAYS = 90
 
 /**
- * Reads the accounts that are due, and makes those whose making was cut off. A change that no notification told is found this way.
- * An account that sells is read four times a day, others more often.
+ * Reads the accounts that are due, and makes those whose making was cut off. It finds changes of which no notification came.
+ * An account that sells, or that has ended, is read four times a day. The others are read more often.
  */
 export async function readDueAccounts(parts: AccountParts): Promise<void> {
   const { payer } = parts

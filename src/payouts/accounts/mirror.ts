@@ -18,8 +18,8 @@ export interface ListedPayout {
 }
 
 /**
- * Repeats the payouts that the processor made from a seller's connected account, with what each is made of. A payout changes by its state
- * alone, and by a repeat nothing.
+ * Copies the payouts that the processor made from a seller's connected account, and the items of each. A later reading changes only a
+ * payout's state, its times, its failure and its bank reference. A repeat changes nothing.
  */
 export async function mirrorPayouts(db: Db, processor: Processor, sellerId: string): Promise<void> {
   const { payoutsSince, payoutItems, name } = processor
@@ -56,7 +56,7 @@ interface Kept {
   isItemised: boolean
 }
 
-/** In one order everywhere, so that two readings at once never wait for each other. */
+/** Writes the rows in one order everywhere, so that two readings at once never deadlock. */
 async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
   const column = <T>(of: (one: ListedPayout) => T): T[] => list.map(of)
   const failureOf = ({ state, failure }: AccountPayout) =>
@@ -74,7 +74,8 @@ async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
       as n(id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at, arrives_at, failure, bank_reference)
     order by n.processor, n.processor_payout_id
     on conflict (processor, processor_payout_id) do update set
-      -- what was paid and comes back is another case for the seller than what never arrived. It is final: reports can come late
+      -- a payout that comes back is 'reversed', and one that never arrived is 'failed'. Reports can come late, so both are final,
+      -- except at Razorpay, which can still pay a settlement that it tries again
       state = case when excluded.state = 'paid' and ${isTriedAgain} then 'paid'
         when p.state in ('failed', 'reversed') then p.state
         when excluded.state = 'failed' and p.state = 'paid' then 'reversed'

@@ -25,7 +25,7 @@ export interface AccountRow {
 /**
  * Returns an address where the seller tells the processor what it misses. The account is made on the first call. The row comes
  * first, and its id is the processor's idempotency key: however often this is repeated or dies in between, the seller gets one account.
- * Refuses `processor_unavailable`.
+ * Refuses `account_by_details`, `account_not_needed`, `account_unavailable`.
  */
 export async function openAccount(parts: AccountParts, sellerId: string, pageUrl: string): Promise<string> {
   const { hosted } = accountsAt(parts)
@@ -135,7 +135,7 @@ async function rowOrFormer(parts: AccountParts, sellerId: string): Promise<Accou
   return rowOf(parts, sellerId)
 }
 
-/** Of an account that the seller has to tell about, only the seller's next details can make the rest. */
+/** Makes the account where the processor asks on its own pages. Elsewhere it makes nothing: the seller's next details make the account. */
 export async function makeAccount(parts: AccountParts, row: AccountRow): Promise<string> {
   const begunAt = new Date()
   const { hosted } = accountsAt(parts)

@@ -11,7 +11,7 @@ export interface Payer {
 }
 
 export interface SepaFile {
-  /** Unique for the bank, at most 35 letters and digits. A bank refuses a file whose id it knows, so a file that is sent twice is paid once. */
+  /** Unique, at most 35 letters and digits. A bank refuses a file whose id it knows, so a file that is sent twice is paid once. */
   messageId: string
   createdAt: Date
   /** The day on which the bank shall pay, such as 2026-11-24. */
@@ -94,5 +94,5 @@ const nameOf = async (name: string): Promise<string> =>
 
 const element = (name: string, content: string): string => `<${name}>${content}</${name}>`
 
-/** Of what XML gives a meaning to, SEPA's characters have the apostrophe, which is plain in a text. */
+/** XML gives a meaning to `&`, `<` and `>` in a text, and none of them is a SEPA character. The apostrophe is plain there. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -22,7 +22,7 @@ export interface Caller {
 }
 
 export interface CallerOptions {
-  /** The route answers with the caller's `productIds` only. Other routes refuse a bound key, unless their address names a product or an order. */
+  /** The route answers with the caller's `productIds` only. Others refuse a bound key, unless their address names a product or an order. */
   narrows?: boolean
   /** The request only carries others, which are noted themselves. */
   isEnvelope?: boolean
@@ -41,7 +41,7 @@ export interface KeyOptions {
 
 const REALM = 'Bearer realm="till"'
 
-/** Whether the request brings a key to a route that takes keys. A browser sends none on its own, so no other site's page can be behind it. */
+/** Whether the request brings a key to a route that takes keys. A browser sends none on its own, so no other site's page can cause it. */
 export const bringsKey = (request: FastifyRequest): boolean =>
   bearerOf(request) !== undefined && takesKeys(securityOf(request))
 

@@ -162,7 +162,7 @@ export async function sweepKeys(db: Db): Promise<void> {
   await sweepRows(db, 'api_key_secrets', sql`ends_at < ${longAgo}`)
 }
 
-/** Locks the seller, so that changes to the seller's keys come one after the other, and then makes sure that the caller was not ended meanwhile. */
+/** Locks the seller, so that changes to the keys come one after the other. Then it checks that the caller has not ended meanwhile. */
 async function holdCaller(tx: Tx, { seller, session, key }: Caller): Promise<void> {
   const isThere = await lockSellerById(tx, seller.id)
   if (session && !(isThere && (await holdSession(tx, session.id))))

@@ -39,7 +39,7 @@ export function keyRoutes(server: Server, parts: KeyRouteParts): void {
   listActivityRoute(server, parts)
 }
 
-/** A secret opens the account to a program, so it comes soon after a sign-in, or to a key that may. A stolen one must not fill a mailbox. */
+/** A secret opens the account: a browser gets one soon after a sign-in, and a key if it may. A thief must not fill a mailbox. */
 async function refuseSecret({ db, secretLimit }: KeyRouteParts, { seller, session }: Caller): Promise<void> {
   if (session) refuseUnlessRecent(session)
   if (!secretLimit) return

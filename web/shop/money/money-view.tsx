@@ -51,7 +51,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
         }
       </Shown>
       {by && hasAny && <PayoutsPart />}
-      {/* what could not be passed on is paid by bank */}
+      {/* the operator pays by bank what could not be passed on */}
       {(by === 'manual' || (by === 'razorpay-route' && items?.some(({ balance: owed }) => owed > 0))) && items && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
       )}

@@ -1,8 +1,8 @@
 import type { Delivery } from './deliveries-api.ts'
 
 /**
- * The rows on the page with newer ones: each delivery once, newest first. Rows within the reach of `fresh` that are not in it have left
- * the filter, and go, unless `isHeld`: somebody reads them. `reachesEnd`: `fresh` goes down to the oldest one.
+ * The rows on the page with newer ones: each delivery once, newest first. A row in the range of `fresh` that `fresh`
+ * lacks has left the filter. It goes, unless `isHeld` says that somebody reads it. `reachesEnd`: `fresh` goes down to the oldest one.
  */
 export function merge(
   rows: readonly Delivery[],

@@ -9,7 +9,7 @@ export function useFresh(look: () => Promise<void>, { isNeeded, isBehind }: { is
     lookRef.current = look
   })
   useEffect(() => {
-    // what fails here comes with the next look, or when the delivery is opened again
+    // a look that fails is made up for by the next one, or when the seller opens the delivery again
     if (isBehind) lookRef.current().catch(() => {})
   }, [isBehind])
 }

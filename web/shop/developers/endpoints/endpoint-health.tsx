@@ -20,7 +20,7 @@ export function EndpointHealth({ endpoint, onEndpoint }: HealthProps) {
   const last = useLoad(endpoint.id, () => getDeliveries(endpoint.id, { limit: LAST }))
   const wasSent = last.value && hasSent(last.value.items)
   const isBad = endpoint.status !== 'active'
-  // Until something was sent, and while it fails, each look at the endpoint looks for the last tries too.
+  // Until something was sent, and while the endpoint fails, the last tries are read again whenever the endpoint is.
   const again = wasSent === false || isBad ? last.again : undefined
   useEffect(() => again?.(), [endpoint, again])
   const action = useAction()

@@ -27,7 +27,7 @@ async function getCards(): Promise<CardProps[]> {
 export function EndpointsSection() {
   const list = useLoad('endpoints', getCards)
   const [adding, setAdding] = useState(() => hasTyped('new'))
-  /** Only here: after this page the secret is nowhere. */
+  /** Shown only here: no later page shows the secret. */
   const [made, setMade] = useState<MadeEndpoint>()
   const create = async (input: EndpointInput) => {
     const answer = await createEndpoint(input)

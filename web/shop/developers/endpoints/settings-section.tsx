@@ -21,7 +21,7 @@ export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
   const [doing, setDoing] = useState<'change' | 'rotate' | 'remove' | undefined>(() =>
     hasTyped(id) ? 'change' : undefined,
   )
-  /** Only here: after this page the secret is nowhere. */
+  /** Shown only here: no later page shows the secret. */
   const [made, setMade] = useState<NewSecret>()
   const close = () => {
     setDoing(undefined)
@@ -35,7 +35,7 @@ export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
   const rotated = (answer: NewSecret) => {
     setDoing(undefined)
     setMade(answer)
-    // the state says until when the old one signs; when it does not come, the next look brings it
+    // the endpoint says until when the old secret signs; if this request fails, the next look brings it
     void getEndpoint(id).then(onEndpoint, () => {})
   }
   return (

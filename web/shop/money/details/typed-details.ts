@@ -44,7 +44,7 @@ export const noDetails = (currency: string): TypedDetails => ({
 const plain = (text: string): string => text.replaceAll(/[\s-]/g, '')
 const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter(Boolean) // oxfmt-ignore
 
-/** Finds the missing fields. Whether a number is right is the service’s to say. */
+/** Finds the missing fields. The service decides whether a number is right. */
 export function detailsFaults(typed: TypedDetails): DetailsFaults {
   const needed: Record<PayoutDetails['kind'], [DetailsField, string][]> = {
     iban: [['iban', 'Please enter the IBAN.']],
