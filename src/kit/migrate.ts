@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import type { Migration, MigrationProvider } from 'kysely/migration'
+import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { CannotStart } from './cannot-start.ts'
 import { type Db, isDatabaseOutage } from './database.ts'
@@ -10,13 +10,15 @@ import type { Log } from './log.ts'
 const NO_RIGHT = '42501'
 const DEADLOCK = '40P01'
 const DEADLOCKED =
-  'Each try to migrate the schema met a deadlock with a running service. Start again, or stop the other instances first.'
-/** A deadlock with a service under load can come again. PostgreSQL takes a second to find one, so a start waits a few seconds more. */
+  'Each try of a migration met a deadlock with a running service. Start again, or stop the other instances first.'
+/** A deadlock of one migration with a service under load can come again. PostgreSQL takes a second to find one. */
 const MOST_TRIES = 5
 const BY_A_NEWER_VERSION = /^corrupted migrations: previously executed migration \S+ is missing/
 
 /**
- * Brings the schema up to date with the numbered files of `folder`, under a lock, so that only one of several starts does the work.
+ * Brings the schema up to date with the numbered files of `folder`, under a lock, so that only one of several starts does the work. Each
+ * migration is a transaction of its own: all of them together would hold the locks of many tables, and meet deadlocks with each
+ * service that serves buyers meanwhile. An empty database gets all of them in one transaction, because nothing else uses it yet.
  * A schema of a newer version is left as it is: the service uses it if it only grew, and otherwise refuses in one line. It is the
  * first to use the database, so it also tells the operator when the database cannot be reached.
  */
@@ -26,36 +28,47 @@ export async function migrate(db: Db, folder: string, log?: Log, tries = MOST_TR
   const newer = await newerMigrations(db, done, ours)
   if (newer.problem) throw new CannotStart(newer.problem)
   if (newer.names.length > 0) log?.info({ newer: newer.names }, 'a newer version has added to the schema')
-  // the usual start has nothing to do; migrations are committed together, so there is no half of them to see
+  // the usual start has nothing to do
   if (ours.every((name) => done.includes(name))) return
+  const migrator = await migratorOf(db, folder, ours, newer.names)
+  // an empty database has no service to wait for, and there is no half of a schema after a kill
+  const step = done.length === 0 ? () => migrator.migrateToLatest() : () => migrator.migrateUp()
+  for (let left = tries; ;) {
+    const { error, results = [] } = await step()
+    if (isByNewerVersion(error) && tries > 1) return migrate(db, folder, log, tries - 1)
+    if (isDeadlock(error)) {
+      if (--left === 0) throw new CannotStart(DEADLOCKED, { cause: error })
+      log?.warn('a migration met a deadlock with a running service, and is tried again')
+      continue
+    }
+    if (error) throw startProblem(error)
+    if (results.length === 0) return
+    log?.info({ migrated: results.map(({ migrationName }) => migrationName) }, 'the schema has grown')
+    left = tries
+  }
+}
+
+/** Runs the migrations `ours` of `folder`. Those of a `newer` version have run. */
+async function migratorOf(db: Db, folder: string, ours: readonly string[], newer: readonly string[]) {
   const read = async (name: string): Promise<[string, Migration]> => {
     const text = await fs.readFile(path.join(folder, `${name}.sql`), 'utf8')
     const needs = neededBy(text)
     if (needs && !ours.includes(needs)) throw new Error(`${name} needs ${needs}, which is not there`)
     return [name, { up: (tx) => run(tx, name, text, needs) }]
   }
-  const provider: MigrationProvider = {
-    async getMigrations() {
-      // the library refuses a database with migrations that it does not know; those have run, so it never asks for them
-      const others = newer.names.map((name): [string, Migration] => [name, { up: async () => {} }])
-      return Object.fromEntries([...others, ...(await Promise.all(ours.map(read)))])
-    },
-  }
+  // the library refuses a database with migrations that it does not know; those have run, so it never asks for them
+  const others = newer.map((name): [string, Migration] => [name, { up: async () => {} }])
+  const migrations = Object.fromEntries([...others, ...(await Promise.all(ours.map(read)))])
   const { Migrator } = await import('kysely/migration')
-  // a developer takes a number when work begins, so a file with a lower number can be released later
-  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true })
-  const { error, results } = await migrator.migrateToLatest()
-  if (isDeadlock(error)) {
-    if (tries === 1) throw new CannotStart(DEADLOCKED, { cause: error })
-    log?.warn('the migration met a deadlock with a running service, and is tried again')
-  }
-  if (tries > 1 && (isDeadlock(error) || isByNewerVersion(error))) return migrate(db, folder, log, tries - 1)
-  if (error) throw startProblem(error)
-  const migrated = (results ?? []).map((result) => result.migrationName)
-  if (migrated.length > 0) log?.info({ migrated }, 'the schema is up to date')
+  return new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    // a developer takes a number when work begins, so a file with a lower number can be released later
+    allowUnorderedMigrations: true,
+  })
 }
 
-/** An older program that serves beside this start has locked tables in another order, and PostgreSQL has rolled our migrations back. */
+/** An older program that serves beside this start has locked tables in another order, and PostgreSQL has rolled our migration back. */
 const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DEADLOCK
 
 /** A newer version has migrated since we looked: the library found migrations that we had not seen. */

@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { connect } from '../../src/kit/database.ts'
-import { migrate, neededBy } from '../../src/kit/migrate.ts'
+import type { Log } from '../../src/kit/log.ts'
+import { migrate, migrationsOf, neededBy } from '../../src/kit/migrate.ts'
 import { atEnd } from '../support/ends.ts'
 import { emptyDatabase } from '../support/databases.ts'
-import { temporaryFolder } from '../support/shop.ts'
+import { eventually, temporaryFolder } from '../support/shop.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 /** Before this migration no database has noted what each one needs. */
@@ -58,7 +59,7 @@ test('a program goes on beside migrations of a newer one that only add, also whe
   assert.deepEqual((await names()).at(-1), { name: '004_less', needs: '003_more' })
 })
 
-test('migrations that end with a deadlock are tried again, all of them, at most five times', async (t) => {
+test('a migration that ends with a deadlock is tried again, at most five times, and those before it stay', async (t) => {
   const folder = await temporaryFolder(t)
   const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
   const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, onError: () => {} })
@@ -77,10 +78,43 @@ test('migrations that end with a deadlock are tried again, all of them, at most 
   const { rows } = await sql`select last_value::int as tries, (select count(*)::int from more) from tries`.execute(db)
   assert.deepEqual(rows, [{ tries: 3, count: 0 }])
 
+  put('004_before', 'create table before (n integer);')
   put(
-    '004_always',
+    '005_always',
     `select nextval('tries'); do $$ begin raise exception 'again' using errcode = 'deadlock_detected'; end $$;`,
   )
+  put('006_after', 'create table after (n integer);')
   await assert.rejects(migrate(db, folder), /met a deadlock with a running service\. Start again/)
   assert.deepEqual((await sql`select last_value::int as tries from tries`.execute(db)).rows, [{ tries: 3 + 5 }])
+  assert.deepEqual((await migrationsOf(db)).slice(3), ['004_before'])
+  put('005_always', 'create table always (n integer);')
+  await migrate(db, folder)
+  assert.deepEqual((await migrationsOf(db)).slice(3), ['004_before', '005_always', '006_after'])
+})
+
+test('a migration holds no lock of the one before it, and so waits for a service without a deadlock', async (t) => {
+  const folder = await temporaryFolder(t)
+  const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 3, onError: () => {} })
+  atEnd(t, close)
+  put('001_tables', 'create table first (n integer); create table second (n integer);')
+  await migrate(db, folder)
+  put('002_first', 'alter table first add column m integer;')
+  put('003_second', 'alter table second add column m integer;')
+  // the order of a running service: the second table, and later the first one
+  const lines: string[] = []
+  const log = { info: () => {}, warn: (text: string) => void lines.push(text) } as unknown as Log
+  const migrating = await db.transaction().execute(async (tx) => {
+    await sql`insert into second (n) values (1)`.execute(tx)
+    const result = migrate(db, folder, log)
+    await eventually(
+      () => migrationsOf(db),
+      (names) => names.includes('002_first'),
+    )
+    await sql`insert into first (n) values (1)`.execute(tx)
+    return { result }
+  })
+  await migrating.result
+  assert.deepEqual(lines, [])
+  assert.deepEqual(await migrationsOf(db), ['001_tables', '002_first', '003_second'])
 })
