@@ -124,7 +124,7 @@ async function dropBeyond(folder: string, mostBytes: number): Promise<number> {
   let dropped = 0
   for (const [at, name] of segments.entries()) {
     if (bytes <= mostBytes) break
-    // before the removal: a kill in between then causes a copy that is not needed, and never a gap that nobody knows of
+    // before the removal: after a kill in between the next start makes a copy without need, but it knows of every gap
     markGap(folder)
     await fs.rm(path.join(folder, name), { force: true })
     bytes -= sizes[at]!

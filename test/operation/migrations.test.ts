@@ -9,13 +9,22 @@ import type { Log } from '../../src/kit/log.ts'
 import { migrate, migrationsOf, neededBy } from '../../src/kit/migrate.ts'
 import { atEnd } from '../support/ends.ts'
 import { emptyDatabase } from '../support/databases.ts'
-import { eventually, temporaryFolder } from '../support/shop.ts'
+import { type Ends, eventually, temporaryFolder } from '../support/shop.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 /** Before this migration no database has noted what each one needs. */
 const FIRST_NOTED = '044'
 /** What a program that does not know of it could miss, or be refused by. */
 const CONTRACTS = /\b(drop\s+(table|column|function|view|type)|rename|set\s+not\s+null|alter\s+column\s+\w+\s+type)\b/i
+
+/** An empty database, and a folder with the migrations that are put there. */
+async function open(t: Ends) {
+  const folder = await temporaryFolder(t)
+  const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 3, onError: () => {} })
+  atEnd(t, close)
+  return { db, folder, put }
+}
 
 test('a migration that takes something away names the migration that a program must know', () => {
   const files = fs.readdirSync(SCHEMA).filter((file) => file.slice(0, 3) >= FIRST_NOTED)
@@ -60,10 +69,7 @@ test('a program goes on beside migrations of a newer one that only add, also whe
 })
 
 test('a migration that ends with a deadlock is tried again, at most five times, and those before it stay', async (t) => {
-  const folder = await temporaryFolder(t)
-  const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
-  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, onError: () => {} })
-  atEnd(t, close)
+  const { db, folder, put } = await open(t)
   // a sequence goes on counting when a transaction is rolled back
   put('001_tries', 'create sequence tries;')
   await migrate(db, folder)
@@ -93,10 +99,7 @@ test('a migration that ends with a deadlock is tried again, at most five times, 
 })
 
 test('a migration holds no lock of the one before it, and so waits for a service without a deadlock', async (t) => {
-  const folder = await temporaryFolder(t)
-  const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
-  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 3, onError: () => {} })
-  atEnd(t, close)
+  const { db, folder, put } = await open(t)
   put('001_tables', 'create table first (n integer); create table second (n integer);')
   await migrate(db, folder)
   put('002_first', 'alter table first add column m integer;')

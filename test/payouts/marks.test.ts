@@ -8,7 +8,7 @@ import { query, times } from '../stand-ins/processor.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
 import { MANUAL, disputed, dueSeller, lineOf, newPaidSeller, payoutEntries, runs } from './support.ts'
 
-// What becomes of payouts: bank files, what the bank says, and adjustments.
+// Tries how payouts end: by bank files, by the bank's statements, and by adjustments.
 
 const shared = sharedShop(MANUAL)
 
