@@ -28,7 +28,7 @@ const REQUEST = Array.from({ length: REQUESTS }, (_, n) =>
   ),
 )
 
-/** What a backup costs the checkouts of a service with its own database, and how long a restore takes. */
+/** The cost of a backup to the checkouts of a service with its own database, and the time of a restore. */
 export async function measureBackup({ dir }: World, orders: number, say: (what: string) => void): Promise<Result[]> {
   const [plainDir, savedDir, restoredDir, place] = ['plain', 'saved', 'restored', 'place'].map((name) => {
     const folder = path.join(dir, `backup-${name}`)

@@ -31,11 +31,11 @@ export async function runChild(program: string, args: string[], env: Record<stri
   return printed.join('')
 }
 
-/** Linux counts processor time in these. */
+/** Linux counts CPU time in these. */
 const MS_A_TICK = 10
 
-/** The processor time of a process and of its children that have ended, in ms. NaN where the system does not tell, or it has ended. */
-export function processorMs(pid: number): number {
+/** The CPU time of a process and of its children that have ended, in ms. NaN where the system does not tell, or it has ended. */
+export function cpuMs(pid: number): number {
   const status = readIfThere(`/proc/${pid}/stat`)
   // the second field is the program's name, which can hold spaces
   const fields = status?.replace(/^.*\) /s, '').split(' ')
@@ -44,11 +44,11 @@ export function processorMs(pid: number): number {
 }
 
 /** The same for a process with all its children. */
-export function processorMsOfTree(pid: number): number {
+export function cpuMsOfTree(pid: number): number {
   const children = readIfThere(`/proc/${pid}/task/${pid}/children`)?.split(' ').filter(Boolean)
   if (!children) return Number.NaN
   // the time of a child that ends meanwhile is in the parent's
-  return children.reduce((sum, child) => sum + (processorMs(Number(child)) || 0), processorMs(pid))
+  return children.reduce((sum, child) => sum + (cpuMs(Number(child)) || 0), cpuMs(pid))
 }
 
 /** A process can end between two looks at it, and even between opening and reading its file. */

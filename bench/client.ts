@@ -7,7 +7,7 @@ export interface Answer {
   body: string
 }
 
-/** One open connection that sends a request at a time. Much cheaper than an HTTP client, because the bench shares the processor. */
+/** One open connection that sends a request at a time. Much cheaper than an HTTP client, because the bench shares the CPU. */
 export interface Client {
   ask(request: Buffer): Promise<Answer>
   close(): void

@@ -1,5 +1,5 @@
 import { withoutForeignKeys } from './fill.ts'
-import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn } from './sql.ts'
+import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, idOf, numberOf } from './sql.ts'
 import { hashOf } from '../src/kit/tokens.ts'
 import { type Database, query } from './world.ts'
 
@@ -17,9 +17,8 @@ export const tokenOf = (n: number): string => `seller${n}`.padEnd(43, '_')
 export const cookieOf = (n: number): Record<string, string> => ({ cookie: `till_session=${tokenOf(n)}` })
 export const productOf = (seller: number, n: number): string => idIn('prod_05b', seller * PRODUCTS_OF_LARGE + n)
 
-const id = (prefix: string, n: string) => `'${prefix}' || lpad(to_hex((${n})::bigint), 23, '0')`
-export const seller = (n: string) => id('sel_05b', n)
-export const product = (owner: string, n: string) => id('prod_05b', `(${owner}) * ${PRODUCTS_OF_LARGE} + ${n}`)
+export const seller = (n: string) => idOf('sel_05b')(n)
+export const product = (owner: string, n: string) => idOf('prod_05b')(`(${owner}) * ${PRODUCTS_OF_LARGE} + ${n}`)
 /** Whose the order n is. */
 const owner = `(case when n % ${SHARE_OF_LARGE} = 0 then ${LARGE} else 1 + n % ${SELLERS - 1} end)`
 /** When it was made: over a year. */
@@ -28,7 +27,7 @@ const isPaid = 'n % 20 < 13'
 
 /** The sign-in data of one person, made without the service. */
 export async function openSession(database: Database, sellerId: string, n: number): Promise<void> {
-  await query(database, `insert into sessions (id, token_hash, seller_id, method) values (${id('ses_05b', `${n}`)}, $1, $2, 'code')`, [
+  await query(database, `insert into sessions (id, token_hash, seller_id, method) values (${idOf('ses_05b')(`${n}`)}, $1, $2, 'code')`, [
     hashOf(tokenOf(n)),
     sellerId,
   ]) // oxfmt-ignore
@@ -39,7 +38,7 @@ export const openSellers = (count: number): string[] => [
   `insert into sellers (id, name, email)
     select ${seller('n')}, 'Seller ' || n, 'seller' || n || '@sellers.example' from generate_series(0, ${count - 1}) n`,
   `insert into sessions (id, token_hash, seller_id, method)
-    select ${id('ses_05b', 'n')}, sha256(convert_to(rpad('seller' || n, 43, '_'), 'UTF8')), ${seller('n')}, 'code'
+    select ${idOf('ses_05b')('n')}, sha256(convert_to(rpad('seller' || n, 43, '_'), 'UTF8')), ${seller('n')}, 'code'
     from generate_series(0, ${count - 1}) n`,
 ]
 
@@ -54,7 +53,7 @@ export async function fillSellers(database: Database, orders: number): Promise<v
         generate_series(0, case when s = ${LARGE} then ${PRODUCTS_OF_LARGE} else ${PRODUCTS} end - 1) p`,
     `insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         state, rail, refunded_minor, created_at, paid_at, expires_at)
-      select ${id('ord_05b', 'n')},
+      select ${idOf('ord_05b')('n')},
         ${product(owner, `n / ${SHARE_OF_LARGE} % (case when ${owner} = ${LARGE} then ${PRODUCTS_OF_LARGE} else ${PRODUCTS} end)`)},
         ${seller(owner)}, left(md5(n::text), 8) || '@example.com', 'A book', ${AMOUNT_MINOR}, '${CURRENCY}', ${FEE_MINOR},
         'TILL BOOK',
@@ -64,7 +63,7 @@ export async function fillSellers(database: Database, orders: number): Promise<v
         case when ${isPaid} or n % 5000 = 4990 then ${at(orders)} + interval '1 minute' end, ${at(orders)} + interval '1 day'
       from generate_series(0, ${orders - 1}) n`,
     `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
-      select kind, 'bench:' || n, ${id('ord_05b', 'n')}, replace(debit, '?', ${seller(owner)}), replace(credit, '?', ${seller(owner)}),
+      select kind, 'bench:' || n, ${idOf('ord_05b')('n')}, replace(debit, '?', ${seller(owner)}), replace(credit, '?', ${seller(owner)}),
         amount, '${CURRENCY}', ${at(orders)} + interval '1 minute'
       from generate_series(0, ${orders - 1}) n,
         (values ('sale', 'processor:sandbox', 'seller:?', ${AMOUNT_MINOR}), ('fee', 'seller:?', 'fees', ${FEE_MINOR}))
@@ -88,7 +87,7 @@ export async function someOrders(
       where seller_id <> ${seller(`${LARGE}`)} and mod(hashtext(id), 97) = 0 order by hashtext(id) limit ${count}`,
   )
   return rows.map(({ sellerId, ...order }) => ({
-    seller: Number.parseInt(sellerId.slice('sel_05b'.length), 16),
+    seller: numberOf('sel_05b', sellerId),
     ...order,
   }))
 }

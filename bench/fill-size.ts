@@ -1,6 +1,6 @@
 import { OLD, insertOrders, withoutForeignKeys } from './fill.ts'
 import { openSellers, product, seller } from './fill-sellers.ts'
-import { AMOUNT_MINOR, CURRENCY } from './sql.ts'
+import { AMOUNT_MINOR, CURRENCY, idOf } from './sql.ts'
 import { type Database, query } from './world.ts'
 
 export const ORDERS_A_SELLER = 1000
@@ -22,7 +22,7 @@ export async function fillSize(database: Database, orders: number, onFilled: (or
   await query(
     database,
     `insert into files (id, product_id, name, size_bytes, sha256, content_type)
-      select 'file_05' || lpad(to_hex(s * 3 + f), 24, '0'), ${product('s', '0')}, 'part ' || f || '.pdf', 1000000 + f,
+      select ${idOf('file_05b')('s * 3 + f')}, ${product('s', '0')}, 'part ' || f || '.pdf', 1000000 + f,
         repeat('ab', 32), 'application/pdf'
       from generate_series(0, ${sellers - 1}) s, generate_series(0, 2) f`,
   )

@@ -1,16 +1,13 @@
 import { type Database, query } from './world.ts'
-import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, orderId, paymentId, processorPaymentId } from './sql.ts'
+import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, idOf, orderId, paymentId, processorPaymentId } from './sql.ts'
 
 const BUYER = 'buyer@example.com'
 export const SELLER = idIn('sel_00b', 1)
 export const SELLER_ACCOUNT = `seller:${SELLER}`
 /** A shop with one product would have all its orders wait for one row. */
 const PRODUCTS = 20
-export const productId = (n: string): string => `'prod_01' || lpad(to_hex(${n}::bigint), 24, '0')`
-export const products: string[] = Array.from(
-  { length: PRODUCTS },
-  (_, n) => `prod_01${n.toString(16).padStart(24, '0')}`,
-)
+export const productId = idOf('prod_01a')
+export const products: string[] = Array.from({ length: PRODUCTS }, (_, n) => idIn('prod_01a', n))
 
 /** Makes a seller with products of three files each, and a queue of jobs that no process takes. */
 export async function openShop(database: Database): Promise<void> {
@@ -27,7 +24,7 @@ export async function openShop(database: Database): Promise<void> {
   await query(
     database,
     `insert into files (id, product_id, name, size_bytes, sha256, content_type)
-      select 'file_01' || lpad(to_hex(n * 3 + f), 24, '0'), ${productId('n')}, 'volume ' || n || ', part ' || f || '.pdf',
+      select ${idOf('file_01a')('n * 3 + f')}, ${productId('n')}, 'volume ' || n || ', part ' || f || '.pdf',
         1000000 + f, repeat('ab', 32), 'application/pdf'
       from generate_series(0, ${PRODUCTS - 1}) n, generate_series(0, 2) f`,
   )
@@ -100,7 +97,7 @@ export async function insertOrders(
   )
 }
 
-const oldId = (prefix: string) => `'${prefix}' || lpad(to_hex(n::bigint), 23, '0')`
+const oldId = (prefix: string) => idOf(prefix)('n')
 /** The ids of the order n and of its rows, in SQL. */
 export const OLD = {
   order: oldId('ord_01a'),

@@ -3,6 +3,7 @@ import { newSecret } from '../src/sellers/keys/secret.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
+import { idOf } from './sql.ts'
 import type { Stage } from './stage.ts'
 import { query } from './world.ts'
 
@@ -16,7 +17,7 @@ const KEYS_EACH = 5
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 const sessionOf = (n: number): string => hashOf(`bench of keys ${n}`).toString('base64url')
 
-/** GET /api/balance, once by a session and once by a key: what a key's check adds to the route. */
+/** GET /api/balance, once by a session and once by a key: the cost of a key's check. */
 export async function measureKeys({ busy: { database, service } }: Stage): Promise<Result[]> {
   const sellers = Array.from({ length: SELLERS }, (_, n) => n)
   // the stage's service takes no test payments, so its keys are live
@@ -24,14 +25,14 @@ export async function measureKeys({ busy: { database, service } }: Stage): Promi
   await query(
     database,
     `insert into sellers (id, name, email, email_proven_at)
-      select 'sel_02' || lpad(to_hex(n), 24, '0'), 'Seller ' || n, 'keys' || n || '@bench.example', now()
+      select ${idOf('sel_02a')('n')}, 'Seller ' || n, 'keys' || n || '@bench.example', now()
       from unnest($1::int[]) n`,
     [sellers],
   )
   await query(
     database,
     `insert into sessions (id, token_hash, seller_id, method)
-      select 'ses_02' || lpad(to_hex(n), 24, '0'), hash, 'sel_02' || lpad(to_hex(n), 24, '0'), 'code'
+      select ${idOf('ses_02a')('n')}, hash, ${idOf('sel_02a')('n')}, 'code'
       from unnest($1::int[], $2::bytea[]) t (n, hash)`,
     [sellers, sellers.map((n) => hashOf(sessionOf(n)))],
   )
@@ -40,10 +41,10 @@ export async function measureKeys({ busy: { database, service } }: Stage): Promi
     `with given as (select n - 1 as n, hash from unnest($1::bytea[]) with ordinality t (hash, n)),
       made as (
         insert into api_keys (id, seller_id, name, scopes, expires_at)
-        select 'key_02' || lpad(to_hex(n), 24, '0'), 'sel_02' || lpad(to_hex(n % $2), 24, '0'), 'Bench',
+        select ${idOf('key_02a')('n')}, ${idOf('sel_02a')('n % $2')}, 'Bench',
           array['balance:read', 'orders:read'], now() + interval '90 days' from given)
     insert into api_key_secrets (secret_hash, key_id, prefix, last_four)
-    select hash, 'key_02' || lpad(to_hex(n), 24, '0'), 'till_live_', 'xxxx' from given`,
+    select hash, ${idOf('key_02a')('n')}, 'till_live_', 'xxxx' from given`,
     [secrets.map(hashOf), SELLERS],
   )
   await query(database, 'vacuum (analyze) sellers, sessions, api_keys, api_key_secrets')

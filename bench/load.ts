@@ -25,7 +25,7 @@ export interface Heard {
 
 /**
  * Sends requests over `connections` open connections, one at a time on each, and reads each response to its end. It is much cheaper
- * than an HTTP client, because it shares the processor with the measured service: it looks only at status and length.
+ * than an HTTP client, because it shares the CPU with the measured service: it looks only at status and length.
  */
 export async function load({ port, connections, seconds, next, status }: Load): Promise<Heard> {
   const times: number[] = []

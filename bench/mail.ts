@@ -47,7 +47,7 @@ export async function measureMail({ dir }: World, database: Database, count: num
     `select min(id) as id, email from orders where state = 'paid' group by email order by email limit ${count}`,
   )
   const delivered = await startDelivery(orders)
-  // what other measurements have left is not ours
+  // mails that other measurements have left do not count here
   await query(database, `delete from pgboss.job where name = 'mail' and state < 'active'`)
   const service = await startService({
     DATA_DIR: dir,

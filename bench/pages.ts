@@ -10,10 +10,10 @@ const LOADS = 5
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
 /** A phone in a slow 4G network, as Lighthouse sets it (https://developer.chrome.com/docs/lighthouse/performance). */
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 1_638_400 / 8, uploadThroughput: 750_000 / 8 }
-const SLOWER_PROCESSOR = 4
+const SLOWER_CPU = 4
 /** The page has come to rest when the network was idle, and this much later. */
 const REST_MS = 1_500
-/** A task that takes longer blocks what the buyer does. */
+/** A task that takes longer blocks the buyer's actions. */
 const LONG_TASK_MS = 50
 
 interface Seen {
@@ -37,7 +37,7 @@ export async function measurePages({ dir }: World): Promise<Result[]> {
     const product = /\\?"id\\?":\\?"(prod_[0-9a-z]{26})/.exec(await (await fetch(home)).text())?.[1]
     if (!product) throw new Error('the demo has no product')
     const url = `${home}/pay/?product=${product}`
-    // compresses what it serves, once
+    // the first load makes the service compress the page
     await load(browser, url)
     const seen: Seen[] = []
     for (let at = 0; at < LOADS; at++) seen.push(await load(browser, url))
@@ -70,7 +70,7 @@ async function load(browser: Browser, url: string): Promise<Seen> {
     const session = await context.newCDPSession(page)
     await session.send('Network.enable')
     await session.send('Network.emulateNetworkConditions', SLOW_4G)
-    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER_PROCESSOR })
+    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER_CPU })
     let requests = 0
     session.on('Network.responseReceived', () => void (requests += 1))
     await page.addInitScript({ content: WATCH })

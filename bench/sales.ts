@@ -7,10 +7,11 @@ import type { Result } from './report.ts'
 import { median } from './rounds.ts'
 import { type FakeProcessor, type Service, startFakeProcessor, startService } from './service.ts'
 import { statementsPerSecond } from './statements.ts'
-import { type Database, type World, query } from './world.ts'
+import { APP, type Database, type World, query } from './world.ts'
 import { fakeSettings } from './processor.ts'
 
 const BUYERS = [1, 16, 64, 256]
+const COUNTED_BUYERS = 64
 const ROUNDS = 3
 const SECONDS = 5
 const WARM_UP_SECONDS = 4
@@ -18,8 +19,9 @@ const PACE_A_SECOND = 200
 const PACE_SECONDS = 10
 const MAX_P99_MS = 300
 /** The service returns memory once it is calm. */
-const CALM_SECONDS = 10
-const LEAST_OF_INSERTS = 0.05
+export const CALM_SECONDS = 10
+export const CALM_MB = 200
+const LEAST_OF_INSERTS = 0.1
 /** A sale that is not complete after this time is lost. */
 const LOST_AFTER_MS = 60_000
 
@@ -49,7 +51,7 @@ interface Sold {
   rate: number
   /** From "pay" to the links, in ms, sorted. */
   waits: number[]
-  /** Processor milliseconds for each sale. */
+  /** CPU milliseconds for each sale. */
   serviceMs: number
   databaseMs: number
   commits: number
@@ -70,7 +72,7 @@ export async function measureSales(world: World, database: Database): Promise<Re
   results.push({
     name: 'sales, sandbox: MB resident when calm after that load',
     value: await sandbox.service.residentMb(),
-    most: 200,
+    most: CALM_MB,
   })
   await sandbox.service.stop()
 
@@ -79,7 +81,25 @@ export async function measureSales(world: World, database: Database): Promise<Re
   results.push(...(await measureTill(world, stripe, countInserts, inserts)))
   await stripe.service.stop()
   await fake.stop()
-  return results
+  return [...results, ...(await countOfStatements(world))]
+}
+
+/** The statements of a sale, of which each is a round trip. */
+async function countOfStatements(world: World): Promise<Result[]> {
+  const result = await world.countStatements(async (statementsOf) => {
+    const till = await openSandbox(world, world.database(APP))
+    await sell(world, till, COUNTED_BUYERS, { seconds: WARM_UP_SECONDS })
+    const before = await statementsOf(APP)
+    const sold = await sell(world, till, COUNTED_BUYERS, { seconds: SECONDS })
+    const statements = ((await statementsOf(APP)) - before) / sold.count
+    await till.service.stop()
+    return {
+      name: `sales, sandbox: statements a sale with ${COUNTED_BUYERS} buyers`,
+      value: statements,
+      parts: { commits: sold.commits, 'WAL bytes': sold.walBytes },
+    }
+  })
+  return result ? [result] : []
 }
 
 async function measureTill(
@@ -240,7 +260,7 @@ async function readings(world: World, { service, database }: Till): Promise<Read
       (pg_current_wal_insert_lsn() - '0/0')::float8 as wal`,
   )
   return {
-    serviceMs: service.processorMs(),
+    serviceMs: service.cpuMs(),
     databaseMs: world.databaseMs(),
     commits: row!.commits,
     walBytes: row!.wal,

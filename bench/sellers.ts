@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SELLER } from './fill.ts'
-import { LARGE, SELLERS, cookieOf, openSession, productOf, someOrders } from './fill-sellers.ts'
+import { LARGE, SELLERS, cookieOf, openSession, productOf, seller, someOrders } from './fill-sellers.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { startBare, startService } from './service.ts'
@@ -45,14 +45,14 @@ const SEARCHES: Record<string, (order: Asked) => string> = {
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
-/** GET /api/orders with each filter, of all sellers and of the large one; and whatever else that one's pages ask for. */
+/** GET /api/orders with each filter, of all sellers and of the large one; and the other requests of that one's pages. */
 export async function measureSellers({ dir }: World, database: Database, words: string): Promise<Result[]> {
   const service = await startService({ DATA_DIR: dir, DATABASE_URL: database.url, PROCESSORS: 'none' })
   const bare = await startBare(database.url)
   const asked = await someOrders(database, ORDERS)
   const [one] = await query<{ id: string; email: string }>(
     database,
-    `select id, email from orders where seller_id = 'sel_05b' || repeat('0', 23) and state = 'paid'
+    `select id, email from orders where seller_id = ${seller(`${LARGE}`)} and state = 'paid'
       order by hashtext(id) limit 1`,
   )
   const ofLarge: Asked = { ...one!, seller: LARGE, productId: productOf(LARGE, 500) }

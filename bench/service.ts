@@ -5,7 +5,7 @@ import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { endChild, processorMs, runChild, watch } from './children.ts'
+import { cpuMs, endChild, runChild, watch } from './children.ts'
 import { median } from './rounds.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -26,8 +26,8 @@ export interface Service {
   /** From the start of the process until it is ready for requests. */
   startMs: number
   residentMb(): Promise<number>
-  /** The processor time that it has taken, in ms. */
-  processorMs(): number
+  /** The CPU time that it has taken, in ms. */
+  cpuMs(): number
   /** The most that it has while `work` runs. */
   peakMb(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
@@ -87,14 +87,14 @@ export async function startService(env: Record<string, string>, main = MAIN): Pr
     port,
     startMs,
     residentMb: () => residentMb(child.pid!),
-    processorMs: () => processorMs(child.pid!),
+    cpuMs: () => cpuMs(child.pid!),
     peakMb: (work) => peakMb(child.pid!, work),
     stop: () => endChild(child),
     kill: () => endChild(child, 'SIGKILL'),
   }
 }
 
-/** The option that runs what the set-up has built, in place of the sources. An earlier release has none. */
+/** The option that runs the programs that the set-up has built, in place of the sources. An earlier release has none. */
 function useBuilt(main: string): string[] {
   const file = path.resolve(path.dirname(main), '../scripts/use-built.mjs')
   return fs.existsSync(file) ? [`--import=${pathToFileURL(file).href}`] : []

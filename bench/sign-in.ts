@@ -5,6 +5,7 @@ import { paidOrders, products } from './fill.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
+import { idOf } from './sql.ts'
 import type { Stage } from './stage.ts'
 import { type Database, query } from './world.ts'
 
@@ -54,20 +55,20 @@ async function signUp(database: Database): Promise<void> {
   await query(
     database,
     `insert into sellers (id, name, email, email_proven_at)
-      select 'sel_01' || lpad(to_hex(n), 24, '0'), 'Seller ' || n, 'seller' || n || '@bench.example', now()
+      select ${idOf('sel_01a')('n')}, 'Seller ' || n, 'seller' || n || '@bench.example', now()
       from unnest($1::int[]) n`,
     [series],
   )
   await query(
     database,
     `insert into passwords (seller_id, hash)
-      select 'sel_01' || lpad(to_hex(n), 24, '0'), $2 from unnest($1::int[]) n`,
+      select ${idOf('sel_01a')('n')}, $2 from unnest($1::int[]) n`,
     [series, hash],
   )
   await query(
     database,
     `insert into sessions (id, token_hash, seller_id, method)
-      select 'ses_01' || lpad(to_hex(n), 24, '0'), hash, 'sel_01' || lpad(to_hex(n), 24, '0'), 'code'
+      select ${idOf('ses_01a')('n')}, hash, ${idOf('sel_01a')('n')}, 'code'
       from unnest($1::int[], $2::bytea[]) t (n, hash)`,
     [series, series.map((n) => createHash('sha256').update(tokenOf(n)).digest())],
   )
@@ -76,7 +77,7 @@ async function signUp(database: Database): Promise<void> {
 
 const tokenOf = (n: number): string => createHash('sha256').update(`bench ${n}`).digest('base64url')
 
-/** GET /api/auth/session: what every request of a signed-in seller begins with. */
+/** GET /api/auth/session: every request of a signed-in seller begins with the same check. */
 async function measureSession({ busy: { database, service }, bare }: Stage): Promise<Result[]> {
   const ours = Array.from({ length: REQUESTS }, (_, n) =>
     wire('GET', '/api/auth/session', undefined, { cookie: `till_session=${tokenOf(n)}` }),

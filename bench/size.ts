@@ -130,13 +130,17 @@ async function measureJobs({ database, service }: Shop, say: (what: string) => v
     }
   })
   const { reconciliation = Number.NaN, ...others } = seconds
-  const [proof] = await query<{ differences: number; not_asked: number }>(
+  const [latest] = await query<{ differences: number; not_asked: number }>(
     database,
     'select differences, not_asked from proofs order by at desc limit 1',
   )
   return [
     { name: 'size: reconciliation, minutes', value: reconciliation / 60 },
-    { name: 'size: differences that it found', value: proof!.differences + proof!.not_asked, most: 0 },
+    {
+      name: 'size: differences that it found',
+      value: latest!.differences + latest!.not_asked,
+      most: 0,
+    },
     { name: 'size: the slowest of the other jobs, seconds', value: Math.max(...Object.values(others)), parts: others },
     { name: 'size: the most memory of the service meanwhile, MB resident', value: peakMb, most: MAX_MEMORY_MB },
   ]

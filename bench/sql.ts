@@ -43,11 +43,34 @@ export const AMOUNT_MINOR = 1900
 export const FEE_MINOR = 38
 export const CURRENCY = 'USD'
 
+const HEX = '0123456789abcdef'
+/**
+ * Stand for the hexadecimal digits, in their order. Random ids hardly ever have thirteen decimal digits in a row; in ids that do, the
+ * service looks for the number of a card.
+ */
+const LETTERS = 'ghjkmnpqrstvwxyz'
+/** Of an id after its prefix, which has the first three characters. */
+const LENGTH = 23
+
 // Ids of the right form from a number, whether that is a parameter, a column or a digit: the same in SQL and here.
-const idOf = (prefix: string) => (n: string) => `'${prefix}' || lpad(to_hex(${n}::bigint), 23, '0')`
+export const idOf =
+  (prefix: string) =>
+  (n: string): string =>
+    `'${prefix}' || translate(lpad(to_hex((${n})::bigint), ${LENGTH}, '0'), '${HEX}', '${LETTERS}')`
+export const idIn = (prefix: string, n: number): string =>
+  prefix +
+  n
+    .toString(16)
+    .padStart(LENGTH, '0')
+    .replaceAll(/./g, (digit) => LETTERS[HEX.indexOf(digit)]!)
+/** The number of an id that `idIn` or `idOf` made. */
+export const numberOf = (prefix: string, id: string): number =>
+  Number.parseInt(
+    id.slice(prefix.length).replaceAll(/./g, (letter) => HEX[LETTERS.indexOf(letter)]!),
+    16,
+  )
 export const orderId = idOf('ord_01k')
 export const paymentId = idOf('pay_01k')
 export const processorPaymentId = idOf('sbx_pi_')
 const captureId = idOf('sbx_ch_')
 const eventId = idOf('evt_01k')
-export const idIn = (prefix: string, n: number): string => prefix + n.toString(16).padStart(23, '0')

@@ -21,7 +21,7 @@ export async function measureStart({ dir }: World): Promise<Result[]> {
     await service.stop()
   }
   return [
-    { name: 'start with existing data, seconds', value: median(times), most: 3 },
+    { name: 'start with existing data, seconds', value: median(times), most: 1.5 },
     { name: 'idle Node process, MB resident', value: resident, most: 150 },
   ]
 }

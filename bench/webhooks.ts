@@ -62,8 +62,8 @@ async function costOfEvents(world: World, database: Database): Promise<Result> {
     least: LEAST_WITH_EVENTS,
     parts: {
       'a second': median(rounds.map((one) => one.with.rate)),
-      'processor ms with': median(rounds.map((one) => one.with.workMs)),
-      'processor ms without': median(rounds.map((one) => one.without.workMs)),
+      'CPU ms with': median(rounds.map((one) => one.with.workMs)),
+      'CPU ms without': median(rounds.map((one) => one.without.workMs)),
     },
   }
 }
@@ -74,12 +74,12 @@ async function deliveries(world: World, database: Database, events: number): Pro
   const [port] = (await once(receiver, 'message')) as [number]
   const service = await startService({ DATA_DIR: world.dir, DATABASE_URL: database.url, PROCESSORS: 'none' })
   const rateTo = async (paths: string[], wanted: number) => {
-    const before = service.processorMs()
+    const before = service.cpuMs()
     const began = performance.now()
     await addEvents(database, paths.map((path) => `http://127.0.0.1:${port}${path}`), events) // oxfmt-ignore
     await delivered(database, wanted)
     const seconds = (performance.now() - began) / 1000
-    return { rate: wanted / seconds, serviceMs: (service.processorMs() - before) / wanted }
+    return { rate: wanted / seconds, serviceMs: (service.cpuMs() - before) / wanted }
   }
   const all = Array.from({ length: ENDPOINTS }, () => '/')
   await rateTo(all, events * ENDPOINTS)

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { type EmbeddedPostgres, startEmbedded } from '../src/kit/embedded.ts'
-import { endChildren, processorMsOfTree } from './children.ts'
+import { cpuMsOfTree, endChildren } from './children.ts'
 import { startService } from './service.ts'
 
 export interface Database {
@@ -21,8 +21,13 @@ export interface World {
   start(): Promise<void>
   stop(): Promise<void>
   database(name: string): Database
-  /** The processor time that its server has taken, in ms. */
+  /** The CPU time that its server has taken, in ms. */
   databaseMs(): number
+  /**
+   * Gives `work` a function that says how many statements a database has had. The server starts anew before and after it, because it
+   * counts with a library that takes some of its time. Undefined where the server has no such library.
+   */
+  countStatements<T>(work: (statementsOf: (name: string) => Promise<number>) => Promise<T>): Promise<T | undefined>
   /** Everything ends, and nothing is left. */
   end(): Promise<void>
 }
@@ -53,7 +58,31 @@ export async function newWorld(): Promise<World> {
       return { name, host, port, user, password, url: url.replace(/[^/]+$/, name) }
     },
     databaseMs: () =>
-      processorMsOfTree(Number(fs.readFileSync(path.join(postgres!.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])),
+      cpuMsOfTree(Number(fs.readFileSync(path.join(postgres!.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])),
+    async countStatements(work) {
+      const own = () => ({ url: postgres!.superuserUrl })
+      const [library] = await query(own(), `select from pg_available_extensions where name = 'pg_stat_statements'`)
+      if (!library) return undefined
+      await query(own(), `alter system set shared_preload_libraries = 'pg_stat_statements'`)
+      await world.stop()
+      await world.start()
+      await query(own(), 'create extension pg_stat_statements')
+      try {
+        return await work(async (name) => {
+          const [row] = await query<{ calls: number }>(
+            own(),
+            'select sum(s.calls)::float8 as calls from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = $1',
+            [name],
+          )
+          return row!.calls
+        })
+      } finally {
+        await query(own(), 'drop extension pg_stat_statements')
+        await query(own(), 'alter system reset shared_preload_libraries')
+        await world.stop()
+        await world.start()
+      }
+    },
     async end() {
       await endChildren()
       await world.stop()
@@ -71,7 +100,7 @@ export async function firstStart({ dir }: World): Promise<number> {
 }
 
 export async function query<Row extends object>(
-  { url }: Database,
+  { url }: Pick<Database, 'url'>,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {

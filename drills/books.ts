@@ -80,7 +80,7 @@ export async function readCharges(database: Database): Promise<Charges> {
   return row!
 }
 
-/** Runs `npm run reconcile`, and returns how it ended and what it says at last. */
+/** Runs `npm run reconcile`, and returns how it ended and its last line. */
 export async function reconcile(env: Record<string, string>): Promise<{ status: number; verdict: string }> {
   const child = watch(
     spawn(process.execPath, [RECONCILE], {

@@ -12,7 +12,7 @@ const GIVE_UP_MS = 300_000
 
 const PAGE = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
 
-/** How many of all buyers have reached what. */
+/** How many of all buyers have reached each step. */
 export interface Tally {
   arrived: number
   paid: number
@@ -58,13 +58,16 @@ export async function buy(shop: Shop, n: number, tally: Tally): Promise<Bought> 
     tally.paid++
     const downloads = await follow(order, buyer, { payAt, giveUpAt })
     const linksMs = performance.now() - payAt
-    const { name, url } = downloads[n % downloads.length]!
-    const file = await browser.ask('GET', new URL(url).pathname, {
-      headers: buyer.forwarded,
-      by: 'browser',
-      expected: [200],
-    })
-    if (sha256(file.bytes) !== shop.hashes.get(name)) throw new Error(`${name} has other bytes than the seller's`)
+    if (downloads.length !== shop.hashes.size)
+      throw new Error(`${downloads.length} files of ${shop.hashes.size} are there`)
+    for (const { name, url } of downloads) {
+      const file = await browser.ask('GET', new URL(url).pathname, {
+        headers: buyer.forwarded,
+        by: 'browser',
+        expected: [200],
+      })
+      if (sha256(file.bytes) !== shop.hashes.get(name)) throw new Error(`${name} has other bytes than the seller's`)
+    }
     tally.withFiles++
     return { linksMs, fileMs: performance.now() - arrivedAt }
   } finally {

@@ -110,7 +110,7 @@ async function tryAlone(): Promise<void> {
   }
 }
 
-/** Writes the settings of the profile, and returns what runs a command of compose in it. */
+/** Writes the settings of the profile, and returns a function that runs a command of compose in it. */
 function inProfile(profile: string, settings: Record<string, string>) {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
   fs.writeFileSync(path.join(folder, '.env'), lines.join(''), { mode: 0o600 })

@@ -14,7 +14,7 @@ const BOOT_LOOKS = 300
 
 export interface Server {
   root: string
-  /** Runs it in a root shell that stops at the first error, and returns what it printed. */
+  /** Runs it in a root shell that stops at the first error, and returns its output. */
   run(script: string): Promise<string>
   stop(): Promise<void>
 }
@@ -69,7 +69,7 @@ function read(file: string): string {
   }
 }
 
-/** Throws, with the end of what it printed, unless it succeeds. */
+/** Throws, with the end of its output, unless it succeeds. */
 async function command(program: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 2 ** 28 }).catch((error) => {
     throw new Error(`${program} ${args.join(' ')}: ${`${error.stdout}${error.stderr}`.slice(-4000)}`, { cause: error })

@@ -17,7 +17,7 @@ const USAGE = `npm run image-test -- [--engine=docker] [--run='…'] [--image=NA
   --build      what builds it, such as 'buildah bud --format docker'
   --build-arg  for the build, such as NODE_IMAGE and NODE_DIGEST
   --debian     a base of Debian's packages, where no image registry is reachable (root; Debian's podman, buildah and debootstrap)
-  --arch       arm64: the image for that processor, which this machine imitates (Debian's qemu-user-static and binfmt-support)`
+  --arch       arm64: the image for that kind of CPU, which this machine imitates (Debian's qemu-user-static and binfmt-support)`
 
 const MOST_BYTES = 250_000_000
 /** The uid of the account in the image. */
@@ -31,7 +31,7 @@ const EMAIL = 'bob@example.com'
 const BACKUP = ['--env=BACKUP_URL=file:/tmp/backup', `--env=BACKUP_KEY=${'k'.repeat(40)}`]
 const COMMAND_TIMEOUT_MS = 120_000
 
-/** Who runs there, and where it may write. It is looked at from inside, because no tool but node is in the image. */
+/** The account that runs there, and the folders that it may write. Node looks from inside, because the image has no other tool. */
 const REPORT = `
   const fs = require('node:fs')
   const may = (at) => { try { fs.writeFileSync(at + '/probe', ''); fs.rmSync(at + '/probe'); return true } catch { return false } }
@@ -69,7 +69,7 @@ if (values.debian) {
   values['build-arg'].push(`NODE_IMAGE=${image}`, `NODE_DIGEST=${digest}`)
 }
 const engine = words(values.engine)
-/** A processor that is imitated takes its time. */
+/** A CPU that is imitated is slow. */
 const slower = values.arch ? 10 : 1
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-image-'))
 const name = path.basename(folder).toLowerCase()
@@ -200,7 +200,7 @@ async function until(holds: () => Promise<unknown>): Promise<void> {
     assert(performance.now() < deadline, `it is not there in time:\n${output('logs', name).text}`)
 }
 
-/** What the engine prints for this command, which must succeed. */
+/** The engine's output for this command, which must succeed. */
 function ask(...args: string[]): string {
   const { status, text } = output(...args)
   assert.equal(status, 0, `${engine.join(' ')} ${args.join(' ')}: ${text}`)

@@ -65,7 +65,7 @@ async function drill(world: World): Promise<boolean> {
   await settled(database, tally.paid, receiptsWithin * 1000)
   await progress.stop()
 
-  const processorMs = { service: firstMs + second.processorMs(), database: world.databaseMs(), buyers: ownMs() }
+  const cpuMs = { service: firstMs + second.cpuMs(), database: world.databaseMs(), buyers: ownMs() }
   const books = await resultsOfBooks(database, env, { buyers, receiptsWithin })
   const results = [
     ...resultsOfBuyers(sold, tally, buyers, filesWithin),
@@ -74,10 +74,10 @@ async function drill(world: World): Promise<boolean> {
     { name: 'seconds from kill -9 until the service was ready again', value: awayMs / 1000 },
   ]
   const holds = report(results, sold, books.verdict)
-  const each = Object.entries(processorMs).map(([name, ms]) => `${name} ${(ms / buyers).toFixed(1)}`)
+  const each = Object.entries(cpuMs).map(([name, ms]) => `${name} ${(ms / buyers).toFixed(1)}`)
   const load = os.loadavg().map((one) => one.toFixed(2))
   console.log(
-    `ms of processor time for each buyer: ${each.join(', ')}; load ${load.join(' ')} on ${os.availableParallelism()} cores`,
+    `ms of CPU time for each buyer: ${each.join(', ')}; load ${load.join(' ')} on ${os.availableParallelism()} cores`,
   )
   return holds
 }
@@ -85,7 +85,7 @@ async function drill(world: World): Promise<boolean> {
 /** Kills the service in the middle, and starts it again at once, as a supervisor does. */
 async function killAndStart(service: Service, env: Record<string, string>) {
   await sleep(seconds * 500)
-  const firstMs = service.processorMs()
+  const firstMs = service.cpuMs()
   const killedAt = performance.now()
   await service.kill()
   say('kill -9')
@@ -95,7 +95,7 @@ async function killAndStart(service: Service, env: Record<string, string>) {
   return { service: second, awayMs, firstMs }
 }
 
-/** The processor time of this process, which is that of the buyers. */
+/** The CPU time of this process, which is that of the buyers. */
 function ownMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

@@ -25,7 +25,7 @@ export function previousRelease(folder: string, name = nameOfPrevious()): Releas
   run(folder, 'tar', '-xf', archive)
   fs.rmSync(archive)
   const modules = path.join(folder, 'node_modules')
-  // what it needs is mostly what this version needs
+  // mostly it needs the same packages as this version
   if (hasAll(folder)) fs.symlinkSync(path.join(ROOT, 'node_modules'), modules)
   else run(folder, 'npm', 'ci', '--omit=dev', '--no-audit', '--no-fund')
   run(folder, process.execPath, path.join(modules, 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn')

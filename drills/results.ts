@@ -45,7 +45,7 @@ export async function resultsOfBooks(
   }
 }
 
-/** Prints what the drill found, and returns whether everything holds. */
+/** Prints the results of the drill, and returns whether everything holds. */
 export function report(results: readonly Result[], { failures }: Sold, verdict: string): boolean {
   for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(failure)
   console.log(`${tableOf([...results])}\n${verdict}`)

@@ -86,7 +86,7 @@ async function overTls({ root, run }: Server): Promise<Trust> {
   return trust
 }
 
-/** Steps 4 and 5, and what systemd is for: the service comes back after kill -9, and a stop leaves nothing running. */
+/** Steps 4 and 5, and the work of systemd: the service comes back after kill -9, and a stop leaves nothing running. */
 async function firstSale({ run }: Server, trust: Trust): Promise<void> {
   const code = async () => codeIn(subjects.findLast(({ to }) => to === OPERATOR)?.subject)
   const connect = { ...trust, lookup: toThisMachine }

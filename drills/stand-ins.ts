@@ -34,7 +34,7 @@ export interface StandIns {
   caddy: string
 }
 
-/** A base for another kind of processor than this machine's, which Debian's qemu-user-static and binfmt-support then imitate. */
+/** A base for another kind of CPU than this machine's, which Debian's qemu-user-static and binfmt-support then imitate. */
 export function nodeFor(arch: 'arm64'): StandIns['node'] {
   return inFolder((folder) => {
     const made = image(`till-stand-in-node-${arch}`, () => debianRoot(path.join(folder, 'root'), arch), [
@@ -84,7 +84,7 @@ function image(name: string, root: () => string, settings: [option: string, valu
   return full
 }
 
-/** One root file system for all of them. With `arch`, one for that kind of processor, with a Node for it. */
+/** One root file system for all of them. With `arch`, one for that kind of CPU, with a Node for it. */
 function debianRoot(root: string, arch?: string): string {
   if (fs.existsSync(root)) return root
   const of = arch ? [`--arch=${arch}`, '--include=ca-certificates'] : ['--include=ca-certificates,postgresql,caddy']
@@ -99,7 +99,7 @@ function debianRoot(root: string, arch?: string): string {
   return root
 }
 
-/** The Node that this program runs on, as npm has it for the other processor. */
+/** The Node that this program runs on, as npm has it for the other kind of CPU. */
 function nodeOf(arch: string, folder: string): string {
   const name = `node-linux-${arch}@${process.version.slice(1)}`
   run('npm', 'install', '--prefix', folder, '--force', '--ignore-scripts', '--no-save', name)

@@ -1,4 +1,4 @@
-// A shop whose host names are this machine's, over TLS: what the drills of docs/deploy.md ask of it.
+// A shop whose host names are this machine's, over TLS: the checks that the drills of docs/deploy.md make of it.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import https from 'node:https'
