@@ -1,5 +1,5 @@
 # The image of Till: docker build -t till .   docs/deploy.md says how to run it.
-# For both kinds of processors: docker buildx build --platform linux/amd64,linux/arm64 -t till .
+# For both kinds of CPU: docker buildx build --platform linux/amd64,linux/arm64 -t till .
 
 # Everything comes from this image, pinned by its digest; a newer one: docker buildx imagetools inspect node:24-bookworm-slim
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim

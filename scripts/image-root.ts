@@ -4,8 +4,8 @@ import path from 'node:path'
 import { linkLibraries, packagedPrograms } from '../src/kit/embedded/place.ts'
 import { folderOfPrograms } from './sources.mjs'
 
-// The Dockerfile's build runs this. It collects the root file system of the image: the built programs, what they look up when they run,
-// Node, and the few libraries of the system that these load.
+// The Dockerfile's build runs this. It collects the root file system of the image: the built programs, the files that they look up when
+// they run, Node, and the few libraries of the system that these load.
 
 /** The account of the service. PostgreSQL refuses to run as root, and initdb wants a name for its account. */
 const UID = 10001

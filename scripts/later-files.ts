@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { jsonForHtml } from '../src/words/in-html.ts'
 
-// The payment page is one file: its script is inside, so that the first screen needs no further request. What it needs
-// later is in files that it loads by import(). A file cannot import from a script that is inside a page, so the page puts
-// what they share into the global `tillPage`, and each later file takes it from there. The sources know nothing of
+// The payment page is one file: its script is inside, so that the first screen needs no further request. Code for
+// later screens is in files that it loads by import(). A file cannot import from a script that is inside a page, so the page puts
+// the shared parts into the global `tillPage`, and each later file takes it from there. The sources know nothing of
 // this: they import as in any other program.
 
 /** A script as the bundler has built it. */
@@ -21,8 +21,8 @@ export type Texts = Record<string, Record<string, unknown>>
 const GLOBAL = 'tillPage'
 
 /**
- * Splits a page's texts and scripts: what its own script names stays in the page, and what only a later file names goes there. A file
- * with texts is written once for each language.
+ * Splits a page's texts and scripts: texts that its own script names stay in the page, and texts that only a later file names go there.
+ * A file with texts is written once for each language.
  */
 export function splitPage(page: Script, later: Script[], texts: Record<string, Texts>) {
   const [first] = Object.values(texts)
@@ -92,7 +92,7 @@ const textsFor = (names: Names, texts: Texts): string =>
     .map(([part, all]) => `Object.assign(${GLOBAL}.words.${part},${jsonForHtml(all)});`)
     .join('')
 
-/** `export{a as b}` at the end of the page's script becomes the global. With getters, because it comes before what it names. */
+/** `export{a as b}` at the end of the page's script becomes the global. With getters, because it comes before the values that it names. */
 function handOut(code: string): string {
   const [whole = '', list = ''] = /export\s*\{([^{}]*)\};?\s*$/.exec(code) ?? []
   const shared = listOf(list).map(([own, name]) => `get ${name}(){return ${own}}`)

@@ -1,4 +1,4 @@
-// npm run operator -- COMMAND …    does on the machine what operators do at /operator/; the log says that it was the machine
+// npm run operator -- COMMAND …    takes an operator's actions of /operator/ on the machine; the log names the machine
 // Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
 import { readFileSync } from 'node:fs'
 import { connect } from '../src/kit/database.ts'

@@ -1,4 +1,4 @@
-// npm run payouts -- COMMAND …    does on the machine what operators do at /operator/#/payouts; the log says that it was the machine
+// npm run payouts -- COMMAND …    takes an operator's actions of /operator/#/payouts on the machine; the log names the machine
 // Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
 import fs from 'node:fs'
 import path from 'node:path'

@@ -30,10 +30,10 @@ process.exit(status)
 async function recall(url: string): Promise<void> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   try {
-    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallAsOperator(db, MACHINE, options)
+    const { name, productName, recalledAt, reason, already, elsewhere } = await recallAsOperator(db, MACHINE, options)
     const file = `${plain(name)} of ${plain(productName)}`
     if (already) {
-      console.log(`Already recalled at ${withdrawnAt.toISOString()}: ${file}. The reason for buyers: ${plain(reason)}`)
+      console.log(`Already recalled at ${recalledAt.toISOString()}: ${file}. The reason for buyers: ${plain(reason)}`)
     } else {
       console.log(`Recalled: ${file}, with every copy its seller has. It can no longer be downloaded.`)
       console.log('While the service runs, it mails everybody who has paid for the file within a minute or two.')

@@ -36,7 +36,7 @@ const FILES_OF_A_PROCESS = 16
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
 /** A page for the tests of web/, whose modules read it when they load. */
 const PAGE = path.join('test', 'support', 'page.ts')
-/** Each group adds a line with its processor time here when it ends. */
+/** Each group adds a line with its CPU time here when it ends. */
 const COSTS = path.join(GROUPS, 'costs.ndjson')
 const DEAREST = 12
 
@@ -99,20 +99,20 @@ const END = [
 
 /** @param {string} group */
 function noteCost(group) {
-  const module = pathToFileURL(path.resolve('scripts', 'processor-seconds.mjs')).href
+  const module = pathToFileURL(path.resolve('scripts', 'cpu-seconds.mjs')).href
   const name = path.basename(group, '.test.mjs')
   return [
     "import fs from 'node:fs'",
-    `import { processorSeconds } from ${JSON.stringify(module)}`,
+    `import { cpuSeconds } from ${JSON.stringify(module)}`,
     "process.once('exit', () => {",
-    `  const line = JSON.stringify({ group: ${JSON.stringify(name)}, seconds: processorSeconds() })`,
+    `  const line = JSON.stringify({ group: ${JSON.stringify(name)}, seconds: cpuSeconds() })`,
     `  fs.appendFileSync(${JSON.stringify(path.resolve(COSTS))}, line + '\\n')`,
     '})',
   ]
 }
 
 /**
- * The groups that took the most processor time, with all that they started.
+ * The groups that took the most CPU time, with all that they started.
  *
  * @returns {{ group: string, seconds: number }[]}
  */

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
-import { processorSeconds } from './processor-seconds.mjs'
+import { cpuSeconds } from './cpu-seconds.mjs'
 import { allGroups, dearest, groupsOf } from './test-groups.mjs'
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
@@ -20,7 +20,10 @@ const CHECKS = {
   'types of the pages': ['typescript/bin/tsc', '--project', 'web/tsconfig.json'],
   'types of the browser tests': ['typescript/bin/tsc', '--project', 'test/browser/tsconfig.json'],
 }
-/** Ends a test that hangs. The longest group takes an eighth of this time on two cores. */
+/**
+ * Ends a test that waits for ever. The longest group takes an eighth of this time on two cores. It cannot interrupt code that does not
+ * return, so such code runs in a thread (test/support/aside.ts).
+ */
 const TEST_TIMEOUT_MS = 1_800_000
 /** On Linux a folder in memory. */
 const MEMORY = '/dev/shm'
@@ -53,10 +56,9 @@ for (const [name, part] of Object.entries(PARTS)) {
   total.skipped += counts.skipped
 }
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
-const seconds = processorSeconds()
-console.log(
-  `\n${total.passed} passed, ${total.failed} failed${skipped}${seconds ? `, ${seconds} s of processor time` : ''}`,
-)
+const seconds = cpuSeconds()
+const cost = `in ${Math.round(process.uptime())} s${seconds ? `, ${seconds} s of CPU time` : ''}`
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}, ${cost}`)
 process.exit(total.failed === 0 ? 0 : 1)
 
 /** Each test's own database is 480 files, which take most of a test's time on a disk. */
@@ -101,8 +103,7 @@ async function runUnitTests(files) {
   })
   for await (const text of stream.compose(new spec())) process.stdout.write(text)
   await globalTeardown()
-  for (const { seconds, group } of dearest())
-    console.log(`${String(seconds).padStart(5)} s of processor time: ${group}`)
+  for (const { seconds, group } of dearest()) console.log(`${String(seconds).padStart(5)} s of CPU time: ${group}`)
   return counts
 }
 

@@ -81,7 +81,7 @@ function finish(data: string, made: string): void {
     if (fs.existsSync(data)) fs.renameSync(data, kept)
     fs.renameSync(path.join(made, 'data'), data)
   }
-  // what waits there for the backup is of the former log, and its data are in the copy
+  // segments that wait there for the backup are of the former log, and their data are in the copy
   fs.rmSync(path.join(path.dirname(data), 'wal'), { recursive: true, force: true })
   fs.rmSync(made, { recursive: true, force: true })
   console.log(`Done: start the service. The former data are kept in ${kept}: remove them when all is well.`)

@@ -1,5 +1,5 @@
 // @ts-check
-// node --import=./scripts/use-built.mjs src/main.ts    runs what the set-up built from exactly these sources, or else the sources
+// node --import=./scripts/use-built.mjs src/main.ts    runs the program that was built from exactly these sources, or else the sources
 import fs from 'node:fs'
 import module from 'node:module'
 import path from 'node:path'

@@ -21,7 +21,6 @@ import { registerOrders } from './orders/register.ts'
 import { orderUrls } from './orders/urls.ts'
 import { registerPages } from './pages/register.ts'
 import { registerPayments } from './payments/register.ts'
-import { registerAccounts } from './payouts/accounts/register.ts'
 import { registerPayouts } from './payouts/register.ts'
 import { registerProcessors } from './processors/register.ts'
 import { registerProducts } from './products/register.ts'
@@ -85,8 +84,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   await registerInvoices(server, { db, jobs, browsers, config, urls })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
-  await registerAccounts(server, { db, startDb, jobs, mailer, processors, browsers, config, appUrl, log })
-  await registerPayouts(server, { db, startDb, database, jobs, mailer, browsers, config, appUrl })
+  await registerPayouts(server, { db, startDb, database, jobs, mailer, processors, browsers, config, appUrl, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, startDb, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
@@ -107,7 +105,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
     startDraining: () => (closing = true),
     /** Comes after the end of the database. */
     sendLastOfBackup: () => backup.sendLast(),
-    /** Takes nothing new, gives what runs `requestsMs` to finish, and hands the jobs over. */
+    /** Takes nothing new, gives running requests and deliveries `requestsMs` to finish, and hands the jobs over. */
     async close(requestsMs: number) {
       closing = true
       await jobs.rest()

@@ -161,8 +161,8 @@ export function readConfig(env: Environment = process.env): Config {
 }
 
 /**
- * Reads what a restore needs, and makes no secret: an empty DATA_DIR stays empty. `secrets` is empty when SECRET is not set. Throws a
- * ConfigError.
+ * Reads the settings that a restore needs, and makes no secret: an empty DATA_DIR stays empty. `secrets` is empty when SECRET is not set.
+ * Throws a ConfigError.
  */
 export function readRestoreConfig(env: Environment = process.env) {
   const reader = newReader(env)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** The slices, in the order in which they may know each other; then what puts them together. */
+/** The slices, in the order in which they may know each other; then the modules that put them together. */
 const SLICES = [
   'kit',
   'words',

@@ -112,7 +112,7 @@ function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ou
   ]
 }
 
-/** Checks what sellers' own accounts at Stripe need: a platform, an address for their events, and its secret. */
+/** Checks the needs of sellers' own accounts at Stripe: a platform, an address for their events, and its secret. */
 function checkSellers(patient: Patient, { takesSellers, addresses }: AccountCheck): Finding[] {
   const about = 'sellers’ accounts'
   const platform = takesSellers

@@ -9,14 +9,14 @@ const FROM = 'from'
 const BEFORE = 'before'
 
 export interface Way {
-  /** The new release stays: what led back is removed. */
+  /** The new release stays: the files for the way back are removed. */
   keep(): void
 }
 
 /** Whether a change was begun and neither kept nor taken back. */
 export const isBrokenOff = (work: string): boolean => fs.existsSync(path.join(work, FROM))
 
-/** Puts the prepared release in the place of the present one, in moments. After a kill between two lines, `goBack` undoes what was done. */
+/** Puts the prepared release in the place of the present one, in moments. After a kill between two lines, `goBack` undoes those before. */
 export function changeTo({ commit, from }: Release, work: string): Way {
   const [next, before] = [path.join(work, 'next'), path.join(work, BEFORE)]
   fs.rmSync(before, { recursive: true, force: true })
@@ -34,7 +34,7 @@ export function changeTo({ commit, from }: Release, work: string): Way {
   return { keep: () => forget(work) }
 }
 
-/** Puts back what was here before `changeTo`. */
+/** Puts back the release that was here before `changeTo`. */
 export function goBack(work: string): void {
   output('git', 'reset', '--quiet', '--hard', fs.readFileSync(path.join(work, FROM), 'utf8'))
   for (const name of MADE) {

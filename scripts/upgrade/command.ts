@@ -20,6 +20,6 @@ export function outputOr(program: string, ...args: string[]): string | undefined
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Runs a program to its end and shows what it prints. Returns whether it succeeded. */
+/** Runs a program to its end and shows its output. Returns whether it succeeded. */
 export const show = (program: string, args: string[], options: { cwd?: string; shell?: boolean } = {}): boolean =>
   spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options }).status === 0

@@ -17,7 +17,7 @@ export interface Runner {
   stop(): Promise<void>
   /** Starts the release that is here. Returns why it is not ready in time, or undefined when it is. */
   start(readyWithinMs: number): Promise<string | undefined>
-  /** The last step: returns what the operator has to do now. */
+  /** The last step: returns the advice for the operator. */
   leave(): Promise<string>
 }
 

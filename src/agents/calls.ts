@@ -38,7 +38,7 @@ export function listTools(inside: Inside, { scopes }: FoundKey) {
   })
 }
 
-/** A proposal needs what its look at the shop needs. */
+/** A proposal needs the scopes of its look at the shop. */
 const securityOf = (inside: Inside, { operationId, propose }: Tool): Security =>
   (inside.route(propose?.look.operationId ?? operationId).security ?? []) as Security
 
@@ -100,7 +100,7 @@ function withTexts({ parameters = [] }: KnownRoute, given: Arguments): Arguments
   )
 }
 
-/** The route checks its request itself. A proposal is checked here too, so that the seller is asked only for what can be done. */
+/** The route checks its request itself. A proposal is checked here too, so that no request is proposed that would fail. */
 function refuseWrongArguments(schema: ReturnType<typeof inputSchema>, given: Arguments): void {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(schema.properties ?? {}, name))
   if (unknown !== undefined) throw wrongArgument(unknown, 'is not known')

@@ -16,7 +16,7 @@ interface ConfirmationParts {
 
 const TAG = ['Agents']
 
-/** The seller sees what a program has proposed, and decides. */
+/** The seller sees the proposals of programs, and decides. */
 export function confirmationRoutes(server: Server, parts: ConfirmationParts): void {
   showRoute(server, parts)
   confirmRoute(server, parts)
@@ -33,7 +33,7 @@ function showRoute(server: Server, { db, browsers }: ConfirmationParts): void {
         description:
           'The page behind the link that a program got. A key sees what it has proposed itself: `state` says what the seller has decided.',
         tags: TAG,
-        // what a proposal needs
+        // one of the scopes that a key needs to make a proposal
         security: needs('products:read', 'orders:read', 'discounts:read', 'keys:read'),
         params: ConfirmationParams,
         response: { 200: ConfirmationView, ...refusing('confirmation_not_found') },

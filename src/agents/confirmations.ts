@@ -40,7 +40,7 @@ export interface Confirmation {
   status: number | null
 }
 
-/** Stores what the seller is to decide. Refuses `too_many_confirmations`. */
+/** Stores a proposal that the seller is to decide. Refuses `too_many_confirmations`. */
 export const addConfirmation = (
   db: Db,
   key: FoundKey,
@@ -71,7 +71,7 @@ const COLUMNS = sql`
   case when c.decision is not null then c.decision when c.expires_at <= now() then 'expired'
     when not ${IS_LIVE} then 'void' else 'open' end as state`
 
-/** A seller's own confirmation; for a key only what it has proposed itself. Refuses `confirmation_not_found`. */
+/** A seller's own confirmation; for a key only one that the key has proposed itself. Refuses `confirmation_not_found`. */
 export async function findConfirmation(db: Db, sellerId: string, id: string, keyId?: string): Promise<Confirmation> {
   const { rows } = await sql<Confirmation>`
     select ${COLUMNS} from confirmations c where c.id = ${id} and c.seller_id = ${sellerId}
@@ -112,6 +112,6 @@ export async function noteOutcome(db: Db, id: string, status: number): Promise<v
   await sql`update confirmations set status = ${status} where id = ${id} and decision = 'confirmed'`.execute(db)
 }
 
-/** Removes what was long ago. */
+/** Removes confirmations from long ago. */
 export const sweepConfirmations = (db: Db): Promise<number> =>
   sweepOld(db, { table: 'confirmations', time: 'created_at', days: KEPT_DAYS })

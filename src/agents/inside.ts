@@ -74,7 +74,7 @@ const byOperationId = ({ paths }: Description): Map<string, KnownRoute> =>
 const bodyOf = ({ requestBody }: KnownRoute): JsonSchema | undefined =>
   requestBody?.content['application/json']?.schema as JsonSchema | undefined
 
-/** The arguments of a tool: what the route takes in its address, its query and its body, side by side. */
+/** The arguments of a tool: the values that the route takes in its address, its query and its body, side by side. */
 export function inputSchema(route: KnownRoute, without: readonly string[] = []): JsonSchema & { type: 'object' } {
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []

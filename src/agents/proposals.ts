@@ -6,7 +6,7 @@ import { formatMoney } from '../kit/money.ts'
 import type { Price, Product } from '../products/schema.ts'
 import type { Arguments, Inner } from './inside.ts'
 
-/** One line of what a confirmation does. */
+/** One line of the list of effects of a confirmation. */
 export interface Shown {
   label: string
   value: string
@@ -19,7 +19,7 @@ export interface Proposed {
   shown: Shown[]
   /** The arguments with everything that the route would otherwise decide when it is confirmed. */
   given: Arguments
-  /** The version of what changes. A later change by somebody else voids the proposal. */
+  /** The version of the object that changes. A later change by somebody else voids the proposal. */
   ifMatch?: string | undefined
 }
 

@@ -15,7 +15,7 @@ interface AgentsParts {
   appUrl: string
 }
 
-/** Registers the tools for programs that act for a seller, and the page on which the seller confirms what they propose. */
+/** Registers the tools for programs that act for a seller, and the page on which the seller confirms their proposals. */
 export async function registerAgents(
   server: Server,
   { db, jobs, browsers, baseUrl, appUrl }: AgentsParts,

@@ -7,7 +7,7 @@ import { apiDescription } from '../pages/docs.ts'
 import { sessionCookieName } from '../sellers/cookies.ts'
 import { bringsKey } from '../sellers/keys/caller.ts'
 
-/** Opens the server with everything that comes before the routes: what all requests share, the limits, and the API's description. */
+/** Opens the server with everything that comes before the routes: parts that all requests share, limits, and the API's description. */
 export async function openServer(
   { trustProxy, demoOnNetwork, isPublic, limits, cookieDomain }: Config,
   { baseUrl, appUrl }: { baseUrl: string; appUrl: string },

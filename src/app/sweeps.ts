@@ -5,13 +5,11 @@ import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import { sweepLimits } from '../kit/limits.ts'
 import { sweepOutbox } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
-import { sweepWebhooks } from '../webhooks/retention.ts'
 
 /** Removes ended rows from the tables that several slices share or write. */
 export async function registerSweeps(jobs: Jobs, db: Db, { outboxDays }: { outboxDays: number }): Promise<void> {
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_limits', () => sweepLimits(db))
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_mailbox_codes', () => sweepCodes(db))
-  await jobs.every(EVERY_TEN_MINUTES, 'sweep_webhooks', () => sweepWebhooks(db))
   // also beside a mail server, because the service may have had none before
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_outbox', async () => {
     await sweepOutbox(db, outboxDays)

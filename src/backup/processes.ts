@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export interface Processes {
   /** Runs scripts/NAME.ts beside the service. Returns its exit status, and the last line of its errors or else of its output. */
   run(name: 'backup' | 'drill', ...args: string[]): Promise<{ status: number | null; lastLine: string }>
-  /** Ends what runs. It counts for nothing, and the job is done again after the next start. */
+  /** Ends all programs that run. Their runs do not count, and the jobs are done again after the next start. */
   stop(): void
 }
 

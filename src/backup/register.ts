@@ -48,7 +48,7 @@ export interface BackupParts {
 
 export interface Backup {
   stop(): Promise<void>
-  /** Sends what the database has given out at its end. What cannot be sent waits for the next start. */
+  /** Sends the segments that the database wrote when it ended. Segments that cannot be sent wait for the next start. */
   sendLast(): Promise<void>
 }
 

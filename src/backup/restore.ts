@@ -30,7 +30,7 @@ export interface Restored {
   /** The time of the last transaction in it. */
   lastAt: Date | undefined
   files: FilesBack
-  /** How many segments the backup has after a missing one. What they hold is lost. */
+  /** How many segments the backup has after a missing one. The changes in them are lost. */
   unused: number
 }
 
@@ -50,7 +50,7 @@ export interface Restore {
 /**
  * Makes an installation of a backup: the database as it was at `until` or at the end of the backup, the files, the secret. It works
  * in a folder of its own inside of `dataDir` and moves the result into its place at the end, so a restore that is cut off leaves
- * nothing that a start could take for a database. Throws CannotStart with what the operator can do.
+ * nothing that a start could take for a database. Throws CannotStart with advice for the operator.
  */
 export async function restore(wanted: Restore): Promise<Restored> {
   const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted

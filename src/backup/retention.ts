@@ -57,8 +57,8 @@ export async function readBases(vault: Vault): Promise<Base[]> {
 }
 
 /**
- * Removes what no kept base needs. All WAL since the oldest of the daily bases is kept, so that a restore can go to any moment of
- * the last days; from before, only what the weekly and monthly bases need to be whole.
+ * Removes the files that no kept base needs. All WAL since the oldest of the daily bases is kept, so that a restore can go to any moment of
+ * the last days; from before, only the WAL that the weekly and monthly bases need to be whole.
  */
 export async function prune(vault: Vault, now: Date): Promise<{ removed: number }> {
   const bases = await readBases(vault)

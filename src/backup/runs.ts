@@ -35,7 +35,7 @@ export async function lastRuns(db: Db): Promise<LastRun[]> {
   return rows
 }
 
-/** Runs `work` and notes what came of it. An error is noted and thrown. */
+/** Runs `work` and notes its result. An error is noted and thrown. */
 export async function noted<T extends { bytes: number; lostSeconds?: number; problem?: string | undefined }>(
   db: Db,
   kind: Run['kind'],

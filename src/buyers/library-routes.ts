@@ -12,7 +12,7 @@ import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing 
 import type { Signer } from '../kit/signing.ts'
 import { ListedInvoice, invoiceLinks, type InvoiceUrl } from '../orders/invoice-links.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
-import { WithdrawnFiles, withdrawnFilesOf } from '../products/schema.ts'
+import { WithdrawnFiles, recalledFilesOf } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields, logoUrl } from '../sellers/brand.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
@@ -216,7 +216,7 @@ const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl, invoiceUrl }: Lib
   paidAt: row.paidAt.toISOString(),
   downloads: freshLinks(row.id, row.files, downloadUrl),
   ...invoiceLinks(row.invoices, invoiceUrl),
-  ...withdrawnFilesOf(row.withdrawn),
+  ...recalledFilesOf(row.recalled),
 })
 
 /** The small size, because a list shows many pictures. */

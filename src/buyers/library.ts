@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import type { OrderFile } from '../orders/find.ts'
 import type { Brand } from '../sellers/brand.ts'
 import { type OrderInvoice, invoicesOfOrder } from '../orders/invoice-links.ts'
-import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import { isBoughtFile, recalledFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { isFullRefundPending } from '../orders/returned-money.ts'
@@ -24,7 +24,7 @@ export interface Bought {
   createdAt: Date
   paidAt: Date
   files: OrderFile[]
-  withdrawn: WithdrawnFile[] | null
+  recalled: WithdrawnFile[] | null
   invoices: OrderInvoice[] | null
 }
 
@@ -44,7 +44,7 @@ export async function listBought(
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
-        else '[]' end as files, ${withdrawnFiles} as withdrawn, ${invoicesOfOrder} as invoices
+        else '[]' end as files, ${recalledFiles} as recalled, ${invoicesOfOrder} as invoices
     from (
       select * from orders o where ${sql.join(conditions, sql` and `)}
       order by o.created_at desc, o.id desc limit ${limit}) o

@@ -68,7 +68,7 @@ const Payments = Type.Object({
     ),
   ),
 })
-/** A price with what it takes to pay it. */
+/** A price, its rails, and the settings with which the browser shows the payment form. */
 export const PriceView = Type.Object({ ...Price.properties, rails: Rails, payments: Payments })
 export type PriceView = Type.Static<typeof PriceView>
 

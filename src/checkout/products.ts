@@ -22,7 +22,7 @@ export interface ProductViews {
   db: Db
   processors: ReadonlyMap<string, Processor>
   baseUrl: string
-  /** At which account an order would be paid, and what the bank would print. */
+  /** Says at which account an order would be paid, and what the bank would print. */
   rule: AccountRule
   /** Whether VIES is asked about tax ids. */
   asksVies: boolean
@@ -199,6 +199,6 @@ function priceTax(
 
 const buyerTaxIdView = ({ country, id, verdict, checkedAt }: BuyerTaxId) => ({ country, id, verdict, checkedAt })
 
-/** The country for the tax: what the buyer says, or the proxy. A guess from a language would become what the buyer has declared. */
+/** The country for the tax: from the buyer, or from the proxy. A guess from a language would count as the buyer's own statement. */
 export const taxCountryOf = ({ country, seen }: Pick<BuyerView, 'country' | 'seen'>): string | undefined =>
   country ?? (seen?.from === 'proxy' ? seen.country : undefined)

@@ -1,7 +1,7 @@
 import { currenciesOf } from '../kit/country-currency.ts'
 import type { Rail } from '../processors/rails.ts'
 
-// A processor's own form orders its payment methods by itself. This order is for what our page draws and lists.
+// A processor's own form orders its payment methods by itself. This order is for the methods that our page draws and lists.
 
 /** The rails that buyers use beside cards, the most usual first: by country where several countries share a currency, else by currency. */
 const USUAL: readonly (readonly [places: string, rails: readonly Rail[]])[] = [

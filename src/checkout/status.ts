@@ -4,14 +4,14 @@ import { orderTaxView } from '../orders/new-order.ts'
 import { detailsUntil, invoiceLinks, type InvoiceUrl, netOf } from '../orders/invoice-links.ts'
 import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered, waitsForPayment } from '../orders/states.ts'
-import { withdrawnFilesOf } from '../products/schema.ts'
+import { recalledFilesOf } from '../products/schema.ts'
 import { brandView } from '../sellers/brand.ts'
 import type { OrderStatus } from './schema.ts'
 
 /** Makes the addresses in a response. */
 export interface Links {
   statusUrl(orderId: string): string
-  /** The hosted page of one order. Only browsers see what stands behind the "#". */
+  /** The hosted page of one order. Only browsers see the part behind the "#". */
   payUrl(productId: string, orderId: string, token: string): string
   downloadUrl: DownloadUrl
   invoiceUrl: InvoiceUrl
@@ -33,7 +33,7 @@ interface Asker {
   pass: Pass | undefined
 }
 
-/** Returns an order's status: for anybody its state, for the holder of a pass also what it needs, and for the buyer everything. */
+/** Returns an order's status: for anybody its state, for the holder of a pass also the fields that it opens, for the buyer all. */
 export function statusOf(order: OrderView, { links, synced, statusToken, pass }: Asker): OrderStatus {
   const forAnybody: OrderStatus = {
     orderId: order.id,
@@ -60,7 +60,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
   return {
     ...forAnybody,
     downloads: freshLinks(order.id, order.files, links.downloadUrl),
-    ...withdrawnFilesOf(order.withdrawn),
+    ...recalledFilesOf(order.recalled),
     ...price,
     ...onward,
     statusToken,

@@ -16,8 +16,8 @@ export interface GivenDetails extends Address {
 }
 
 /**
- * Issues a corrected invoice with what the buyer has added: it refers to the invoice and takes its place, which Article 219 of the VAT
- * Directive treats as an invoice. The same details again change nothing. Refuses `validation_failed`, `country_unknown`,
+ * Issues a corrected invoice with the details that the buyer has added: it refers to the invoice and takes its place, which Article 219
+ * of the VAT Directive treats as an invoice. The same details again change nothing. Refuses `validation_failed`, `country_unknown`,
  * `tax_id_invalid`, `invoice_not_found`, `invoice_details_over` and `too_many_corrections`.
  */
 export function addInvoiceDetails(

@@ -19,7 +19,7 @@ export interface TaxId {
 }
 
 export interface Address {
-  /** Street and number, and what else stands above the city. */
+  /** Street and number, and further lines above the city. */
   address: string[]
   postcode: string
   city: string

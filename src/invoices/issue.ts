@@ -14,7 +14,7 @@ import {
 } from './document.ts'
 
 /** Money of an order that moved, for which a document is due. */
-export interface Paper {
+export interface DueDocument {
   orderId: string
   reason: Exclude<Reason, 'buyer_details'>
   /** Minor units of the order's currency. All credit notes of an order together are never more than its invoices. */
@@ -68,14 +68,14 @@ interface Draft {
  * locked and moved the orders. It comes last in a transaction, because the seller's numbers are locked from here to the commit. An
  * order that was sold without an invoice gets no credit note, and one with an invoice gets it also after the switch is off.
  */
-export async function issueInvoices(tx: Tx, papers: readonly Paper[]): Promise<void> {
-  if (papers.length === 0) return
+export async function issueInvoices(tx: Tx, due: readonly DueDocument[]): Promise<void> {
+  if (due.length === 0) return
   const orders = new Map(
-    (await findOrders(tx, [...new Set(papers.map(({ orderId }) => orderId))])).map((one) => [one.id, one]),
+    (await findOrders(tx, [...new Set(due.map(({ orderId }) => orderId))])).map((one) => [one.id, one]),
   )
-  const drafts = papers.flatMap((paper) => {
-    const order = orders.get(paper.orderId)
-    return order ? draftOf(order, paper) : []
+  const drafts = due.flatMap((one) => {
+    const order = orders.get(one.orderId)
+    return order ? draftOf(order, one) : []
   })
   await writeDrafts(tx, drafts)
 }
@@ -84,7 +84,7 @@ export async function issueInvoices(tx: Tx, papers: readonly Paper[]): Promise<v
 export const NET_MINOR = sql<number>`
   coalesce(sum(case i.kind when 'invoice' then i.amount_minor when 'credit_note' then -i.amount_minor end), 0)::bigint`
 
-/** Orders of sellers with a profile, with what they have of documents. */
+/** Orders of sellers with a profile, with the id of the sale's invoice and the net amount of all documents. */
 async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]> {
   const { rows } = await sql<Found>`
     select o.id, o.seller_id as "sellerId", p.prefix, p.is_on as "isOn",
@@ -104,8 +104,8 @@ async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]>
   return rows
 }
 
-/** Makes the document of a paper, and brings `order` up to date for the next paper. */
-function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: Paper): Draft[] {
+/** Makes a document that is due, and brings `order` up to date for the next one. */
+function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: DueDocument): Draft[] {
   const isSale = reason === 'sale'
   if (isSale ? !order.isOn : order.saleId === null) return []
   const id = newId('inv')
@@ -161,8 +161,8 @@ const withTaxId = (seller: InvoiceSeller, taxId: TaxId | null | undefined): Invo
   !taxId || seller.taxIds.some(({ id }) => id === taxId.id) ? seller : { ...seller, taxIds: [taxId, ...seller.taxIds] }
 
 /**
- * Issues a corrected invoice with what the buyer has added. It has all of the invoice's amounts and a number of its own series, and
- * refers to the invoice. The caller has locked the order. Undefined: the order has no invoice.
+ * Issues a corrected invoice with the details that the buyer has added. It has all of the invoice's amounts and a number of its own
+ * series, and refers to the invoice. The caller has locked the order. Undefined: the order has no invoice.
  */
 export async function issueCorrection(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Address } from './document.ts'
 
 // Cleans the texts that sellers and buyers type about themselves.
 
-/** Without characters that a document cannot show, or that change the direction of what follows. */
+/** Without characters that a document cannot show, or that change the direction of the text after them. */
 const cleanText = (text: string): string =>
   text
     .normalize('NFC')

@@ -198,8 +198,8 @@ class Sheet {
   }
 
   /**
-   * `actual`: what a screen reader says. The letters of Arabic are drawn from parts that have no meaning of their own, so a reader could
-   * not tell the text by what it sees.
+   * `actual`: the text that a screen reader says. The letters of Arabic are drawn from parts that have no meaning of their own, so a
+   * screen reader could not find the text in them.
    */
   #tagged(type: string, to: Element, draw: () => void, actual: string): void {
     const element = this.#add(type, to, this.#letters.isRightToLeft ? { actual } : {})

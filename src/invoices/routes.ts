@@ -26,7 +26,7 @@ export interface InvoiceRouteParts {
   limit: Limit | undefined
 }
 
-/** A seller's documents, and each document for whoever has its link. */
+/** A seller's documents, and each document for everybody who has its link. */
 export function invoiceRoutes(server: Server, parts: InvoiceRouteParts): void {
   listInvoicesRoute(server, parts)
   getInvoiceRoute(server, parts)

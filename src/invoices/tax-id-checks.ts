@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import type { AskRegister } from '../tax-ids/vies.ts'
 import type { TaxId } from './document.ts'
 
-/** Few, because VIES refuses whoever asks much at once. */
+/** Few, because VIES refuses a client that asks much at once. */
 const AT_ONCE = 5
 /** While a process asks, no other one does. After this long it has died. */
 const CLAIM_MINUTES = 10

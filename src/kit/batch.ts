@@ -14,13 +14,13 @@ export interface BatchOptions {
 /**
  * Lets requests that arrive together share one statement and one commit. A request that arrives alone starts at once. Requests that
  * arrive during a round join the next round. Up to `atOnce` rounds run at the same time, but a second one begins only when it is full
- * or the one before is slow: rounds one after the other hold more requests each, and whole sales then take a third less processor time.
+ * or the one before is slow: rounds one after the other hold more requests each, and whole sales then take a third less CPU time.
  *
  * Deferrable inputs gather as soon as a round held two of them. The next round then begins `gatherMs` after the start of the round
  * before or after the arrival of the first waiting input, whichever is earlier. It begins sooner when it is full, or when an input
  * arrives that is not deferrable. Without gathering, inputs that arrive quickly one after the other would each start a round.
  *
- * Each use has to earn its place. The figures say how much of the work the same processor time of service and database does once the
+ * Each use has to earn its place. The figures say how much of the work the same CPU time of service and database does once the
  * use is removed, with 32 or 64 requests at once.
  * - Orders with an offer 0.1, requests for a code 0.3, session checks 0.4, starts of a payment 0.6.
  * - Whole sales 0.2 without it in settle, 0.6 in the sandbox's answers, 0.8 in the sandbox's new payments, 0.7 at the ends of brief jobs,

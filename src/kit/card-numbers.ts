@@ -48,7 +48,7 @@ const UUID = /(?<![\p{L}\p{N}])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-
 /** A telephone number in the form that every network dials, of at most 15 digits (E.164). */
 const TELEPHONE = /(?<![\p{L}\p{N}])\+\d(?:[ -]?\d){6,14}(?![ -]{0,3}\d)/gu
 
-/** Whether a text holds what looks like a card's number: in groups or not, in the digits of any script. */
+/** Whether a text holds digits that look like a card's number: in groups or not, in the digits of any script. */
 export function holdsCardNumber(text: string): boolean {
   if (!WORTH_A_LOOK.test(text)) return false
   // normalise letters of another width, then remove UUIDs and telephone numbers, which also consist of digits

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { isProxy } from './peers.ts'
 import type { TrustedProxy } from './peers.ts'
 
-/** A buyer's country (ISO 3166-1 alpha-2) as far as a request tells it, and what tells it. */
+/** A buyer's country (ISO 3166-1 alpha-2) as far as a request tells it, and the source. */
 export interface SeenCountry {
   country: string
   from: 'proxy' | 'language'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, type RawBuilder, type Transaction, sql } from 'kysely'
 import pg from 'pg'
-import { isPlannedAnew } from './plans.ts'
+import { needsCustomPlan } from './plans.ts'
 
 /** The tables that the typed query builder knows. Each slice adds its own (declaration merging). */
 export interface Tables {}
@@ -48,7 +48,7 @@ class NamingClient extends pg.Client {
     this.query = ((...args: unknown[]) => {
       const [text, values, callback] = args
       const isNamed = typeof text === 'string' && Array.isArray(values) && values.length > 0
-      const named = isNamed && !isPlannedAnew(text) ? nameOf(text) : undefined
+      const named = isNamed && !needsCustomPlan(text) ? nameOf(text) : undefined
       const answer = named ? plain({ name: named, text, values }, callback) : plain(...args)
       return answer instanceof Promise ? answer.catch((failure: unknown) => this.#endIfUnsafe(failure)) : answer
     }) as typeof this.query
@@ -198,7 +198,7 @@ export const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<
     }
   })
 
-/** Reads what was true at one moment, also with several statements. They run one after the other. */
+/** Reads the state of one moment, also with several statements. They run one after the other. */
 export const inSnapshot = <T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> =>
   db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
 

@@ -56,7 +56,7 @@ const PROBLEMS = {
   discount_not_found: [404, 'The discount was not found'],
   confirmation_not_found: [404, 'The proposal was not found'],
   key_not_found: [404, 'The API key was not found'],
-  identity_not_found: [404, 'The linked account was not found'],
+  identity_not_found: [404, 'The linked identity was not found'],
   idp_not_configured: [404, 'No identity provider is configured'],
   site_not_found: [404, 'The site was not found'],
   upload_not_found: [404, 'The upload was not found'],

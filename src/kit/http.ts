@@ -62,7 +62,7 @@ export interface HttpOptions {
   appUrl: string
   /** The name of the session cookie. Another site's page must not be able to act with a seller's session. */
   sessionCookie: string
-  /** Whether a request proves itself by what no other site's page can make a browser send. Then its origin does not matter. */
+  /** Whether a request proves itself by a value that no other site's page can make a browser send. Then its origin does not matter. */
   needsNoOrigin?: (request: FastifyRequest) => boolean
   /** How long a client may read nothing of an answer. */
   readSilenceMs?: number

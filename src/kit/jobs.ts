@@ -187,7 +187,7 @@ async function addJobs(
   const taken = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
   const end = (hasCommitted: boolean) => {
     if (!hasCommitted) slots!.drop(taken)
-    // first the response of the request that has added them, so that it takes no longer for what it causes
+    // first the response of the request that has added them: it must not wait for its own jobs
     else setImmediate(() => outsideRequests(() => slots!.start(taken)))
   }
   if (taken.length > 0 && onTransactionEnd(tx, end)) {

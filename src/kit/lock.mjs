@@ -31,7 +31,7 @@ export function lock(folder, onWait) {
  * The lock is the file with the highest number in the folder. When its owner has ended, a process makes the file with the next
  * number, which only one process can do. A single lock file would not be safe to take over: two processes that find its owner dead
  * would each remove the other's new file. Numbers are never reused, so a process that was too slow finds a higher number than its
- * own and withdraws.
+ * own and gives up.
  *
  * @param {string} folder
  * @returns {{ share(pid: number): void, release(): void } | undefined}

@@ -28,7 +28,7 @@ export const withoutSecretIds = (line: string): string =>
     // an API key is in no line of ours; this is for a text that a client sent
     .replace(/(till_(?:live|test)_)[0-9A-Za-z]{6,}/g, '$1…')
 
-/** An error can repeat what a client sent. */
+/** An error can quote a client's input. */
 const LONGEST_TEXT = 4000
 
 /** The parts of an error that may be logged: its kind and place, but not the values that a database puts into `detail`. */

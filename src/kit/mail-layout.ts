@@ -18,7 +18,7 @@ export interface Lines {
   /** The small print at the end. */
   note?: string
   /** Documents that belong to the mail, such as an invoice. */
-  papers?: { label: string; url: string }[]
+  documents?: { label: string; url: string }[]
   /** A link in the small print. */
   link?: { label: string; url: string }
   /** By default English. `buttonFails` is the sentence for mail programs that do not show the button, with `{url}` in it. */
@@ -37,7 +37,7 @@ const OWN_COLOURS = { ground: '#1f5f4a', text: '#ffffff' }
 
 /** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the logo and the picture. */
 export function renderMail(lines: Lines): { text: string; html: string } {
-  const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, papers = [], note, link } = lines
+  const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, documents = [], note, link } = lines
   const { locale, buttonFails } = lines.language ?? ENGLISH
   const direction = isRightToLeft(locale) ? 'rtl' : 'ltr'
   const gap = direction === 'rtl' ? '4px 0 4px 16px' : '4px 16px 4px 0'
@@ -47,7 +47,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
     code && [`    ${code}`],
     button && [`${button.label}:`, button.url],
     facts.length > 0 && facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
-    papers.length > 0 && papers.map(({ label, url }) => `${label}: ${url}`),
+    documents.length > 0 && documents.map(({ label, url }) => `${label}: ${url}`),
     note && [note],
     link && [`${link.label}: ${link.url}`],
   ]
@@ -68,7 +68,7 @@ export function renderMail(lines: Lines): { text: string; html: string } {
       `<p style="margin:0 0 24px"><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:12px 20px;border-radius:10px;background:${colours.ground};color:${colours.text};text-decoration:none;font-weight:600">${escapeHtml(button.label)}</a></p>`,
     rows.length > 0 &&
       `<table role="presentation" style="border-collapse:collapse;font-size:14px">${rows.join('')}</table>`,
-    ...papers.map(
+    ...documents.map(
       ({ label, url }) =>
         `<p style="margin:16px 0 0"><a href="${escapeHtml(url)}" style="color:inherit">${escapeHtml(label)}</a></p>`,
     ),

@@ -7,8 +7,8 @@ const CALM_UTILIZATION = 0.2
 const GROWTH_BYTES = 24 * 1024 * 1024
 
 /**
- * Returns memory to the system when the process is calm: what only the start needed, about 40 MB, and what a busy time needed. Without
- * it V8 would keep both for good.
+ * Returns memory to the system when the process is calm: the memory that only the start needed, about 40 MB, and that of a busy time.
+ * Without it V8 would keep both for good.
  */
 export function returnMemoryWhenCalm(checkMs = CHECK_MS): void {
   let kept = 0

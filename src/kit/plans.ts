@@ -3,15 +3,15 @@ import { type RawBuilder, sql } from 'kysely'
 // PostgreSQL plans a prepared statement anew for its first five values. Then it keeps one plan for all values, unless this plan seems to
 // cost more than the five did. Planning a long statement can take longer than running it.
 
-const PLANNED_ANEW = '/* planned anew */'
+const NEEDS_CUSTOM_PLAN = '/* custom plan */'
 
 /**
  * Begins a statement that PostgreSQL must plan anew for its values each time, such as a sum over all orders of a seller. The cached
  * plan suits a typical seller, and would sort the hundred thousand orders of a large one.
  */
-export const withCustomPlan = sql.raw(PLANNED_ANEW)
+export const withCustomPlan = sql.raw(NEEDS_CUSTOM_PLAN)
 
-export const isPlannedAnew = (text: string): boolean => text.startsWith(PLANNED_ANEW)
+export const needsCustomPlan = (text: string): boolean => text.startsWith(NEEDS_CUSTOM_PLAN)
 
 /**
  * An array for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this

@@ -13,7 +13,7 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
  * Whether an address leads to the public internet. An IPv6 address that carries an IPv4 one inside does not, whichever address that is:
- * what a gateway makes of it depends on the network.
+ * a gateway translates it, and only its network decides where the request goes then.
  */
 export function isPublicAddress(text: string): boolean {
   if (net.isIP(text) === 0) return false

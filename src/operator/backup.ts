@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000
 /** A backup runs each night, so an older one means that one has not. */
 const OLD_HOURS = 30
 
-/** How the backups stand: the age of the last one that went well, and what went wrong since. */
+/** How the backups stand: the age of the last one that went well, and the failures since. */
 export async function lastBackup(db: Db, now = Date.now()): Promise<Omit<Check, 'about'>> {
   const runs = await lastRuns(db)
   const base = runs.find(({ kind }) => kind === 'base')

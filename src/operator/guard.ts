@@ -10,7 +10,7 @@ export interface Operators {
   guard(request: FastifyRequest): Promise<void>
   /** The mailbox of the operator who makes a guarded request. */
   who(request: FastifyRequest): string
-  /** The same after a sign-in of the last ten minutes, for what moves money or people. Refuses `recent_sign_in_required`. */
+  /** The same after a sign-in of the last ten minutes, for actions that move money or people. Refuses `recent_sign_in_required`. */
   recently(request: FastifyRequest): string
   /** Whether an operator's browser sends the request. */
   isOperator(request: FastifyRequest): Promise<boolean>

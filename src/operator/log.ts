@@ -43,7 +43,7 @@ export interface LogRow {
   detail: Record<string, unknown>
 }
 
-/** Writes what an operator does, in the transaction that does it: either both happen or neither. */
+/** Writes an operator's action, in the transaction that does it: either both happen or neither. */
 export async function note(
   tx: Tx,
   actor: string,

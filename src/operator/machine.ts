@@ -37,7 +37,7 @@ const RENEWED_DAYS = 14
 /** Synchronised clocks differ by less. */
 const NOTICED_SECONDS = 30
 
-/** Checks what an operator must know about the machine. A check that fails or takes too long is a warning of its own. */
+/** Checks the facts about the machine that an operator must know. A check that fails or takes too long is a warning of its own. */
 export async function checkMachine({ db, folders, addresses, backup, checkMs }: Machine): Promise<Check[]> {
   const hosts = [...new Set(addresses.filter((one) => one.startsWith('https:')))]
   const work: [Check['about'], Promise<Omit<Check, 'about'>>][] = [

@@ -141,6 +141,7 @@ async function silences(db: Db): Promise<Matter[]> {
       (select e.received_at from processor_events e where e.processor = c.processor order by e.received_at desc limit 1) as at
     from (
       select distinct c.processor from sellers s
+        -- "offset 0" makes PostgreSQL look up each seller's last orders in their index; otherwise a cached plan can read all orders
         cross join lateral (
           select id from orders where seller_id = s.id and paid_at > now() - make_interval(hours => ${SILENT_HOURS}) offset 0) o
         join captures c on c.order_id = o.id) c

@@ -22,7 +22,7 @@ import { adjustAsOperator, markAsOperator, payAgainAsOperator } from './payouts.
 
 const RECENT = 'Needs a sign-in of the last ten minutes.'
 
-/** The payouts: runs, bank files, what banks say, and corrections. */
+/** The payouts: runs, bank files, banks' statements, and corrections. */
 export function operatorPayoutRoutes(server: Server, parts: PayoutRouteParts): void {
   runRoutes(server, parts)
   runFileRoutes(server, parts)

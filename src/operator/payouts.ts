@@ -89,7 +89,7 @@ const MARKS = {
 } as const satisfies Record<string, { move: Parameters<typeof movePayout>[1]; action: Action }>
 export type Mark = keyof typeof MARKS
 
-/** Marks a payout by what the bank says. False: it was so before. Refuses as movePayout(). */
+/** Marks a payout as the bank reports it. False: it was so before. Refuses as movePayout(). */
 export const markAsOperator = (
   { db }: PayoutWork,
   actor: string,

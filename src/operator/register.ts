@@ -42,7 +42,7 @@ interface OperatorParts {
   appUrl: string
 }
 
-/** Registers what the operators of the service see and do. Returns how the page learns who is one. */
+/** Registers the operators' routes and jobs. Returns the guard by which the pages learn whether an operator asks. */
 export async function registerOperator(
   server: Server,
   { db, database, jobs, mailer, browsers, config, urls, baseUrl, appUrl }: OperatorParts,

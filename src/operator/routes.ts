@@ -33,7 +33,7 @@ export interface OperatorRouteParts {
 /** The tag of the operators' routes. The description of the API says for all of them who gets 404. */
 export const TAG = ['Operator']
 
-/** The overview, the recall of files, and the log of what operators did. */
+/** The overview, the recall of files, and the log of operators' actions. */
 export function overviewRoutes(server: Server, parts: OperatorRouteParts): void {
   statisticsRoute(server, parts)
   attentionRoute(server, parts)
@@ -107,14 +107,14 @@ function recallRoute(server: Server, { db, operators }: OperatorRouteParts): voi
     },
     async (request) => {
       const actor = operators.recently(request)
-      const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallAsOperator(db, actor, {
+      const { name, productName, recalledAt, reason, already, elsewhere } = await recallAsOperator(db, actor, {
         fileId: request.params.fileId,
         reason: request.body.reason,
       })
       return {
         name,
         product: productName,
-        recalledAt: withdrawnAt.toISOString(),
+        recalledAt: recalledAt.toISOString(),
         reason,
         already,
         elsewhere: elsewhere.map(({ fileId, productName: product, sellerName: seller }) => ({

@@ -14,7 +14,7 @@ export interface Sums {
   /** Orders that were paid in the interval, and their prices together. */
   paid: number
   volumeMinor: number
-  /** The fee of the service in the interval, without what went back with refunds and lost disputes. */
+  /** The fee of the service in the interval, without the part that went back with refunds and lost disputes. */
   feesMinor: number
 }
 

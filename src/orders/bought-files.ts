@@ -13,7 +13,7 @@ export const isBoughtFile = sql<boolean>`${isFileOfOrder} and not exists (
   select from withdrawn_files w where w.seller_id = o.seller_id and w.sha256 = f.sha256)`
 
 /** The recalled files of a paid order. Null where there are none, which is nearly always. */
-export const withdrawnFiles = sql<WithdrawnFile[] | null>`case when o.paid_at is not null then (
+export const recalledFiles = sql<WithdrawnFile[] | null>`case when o.paid_at is not null then (
   select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by ${inOrder})
   from withdrawn_files w join files f on f.sha256 = w.sha256
   where w.seller_id = o.seller_id and ${isFileOfOrder}) end`

@@ -6,7 +6,7 @@ export interface AccountRule {
   accountsAt?: string | undefined
 }
 
-/** A longer prefix is not what Stripe calls a shortened descriptor, so the bank prints it without a suffix. */
+/** Stripe does not take a longer prefix as a shortened descriptor, so the bank prints it without a suffix. */
 const LONGEST_PREFIX = 10
 
 /**

@@ -37,10 +37,10 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
     name: string
     contentType: string
     sha256: string
-    withdrawnReason: string | null
+    recallReason: string | null
   }>`
     select o.state, ${isFullRefundPending} as "fullRefundPending", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
-        or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256, w.reason as "withdrawnReason"
+        or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256, w.reason as "recallReason"
     from orders o join files f on ${isFileOfOrder}
       left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
@@ -48,10 +48,10 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   if (file?.expired) throw new Refusal('download_link_expired', 'This link has expired: your order page has a new one.')
   if (!file || file.fullRefundPending || !isDelivered(file.state))
     throw new Refusal('download_not_available', 'The files of this order are not available any more.')
-  if (file.withdrawnReason !== null)
+  if (file.recallReason !== null)
     throw new Refusal(
       'file_withdrawn',
-      `This file was recalled and can no longer be downloaded: “${file.withdrawnReason}”`,
+      `This file was recalled and can no longer be downloaded: “${file.recallReason}”`,
     )
   return { fileId, ...file }
 }

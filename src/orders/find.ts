@@ -3,7 +3,7 @@ import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { type OrderInvoice, invoicesOfOrder } from './invoice-links.ts'
-import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
+import { isBoughtFile, isFileOfOrder, recalledFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import type { Brand } from '../sellers/brand.ts'
 import { chargedBackMinor, isFullRefundPending } from './returned-money.ts'
@@ -63,7 +63,7 @@ export interface OrderView {
   events: { id: number; at: string; what: string }[]
   /** The files that the product had when the order was made, and those added since. */
   files: OrderFile[]
-  withdrawn: WithdrawnFile[] | null
+  recalled: WithdrawnFile[] | null
   /** Null: the seller has issued none. */
   invoices: OrderInvoice[] | null
 }
@@ -86,17 +86,17 @@ export function orderFinder(db: Db): FindOrder {
         coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(e), '[]') from (
           select id, at, what from order_events where order_id = o.id) e) as events,
-        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.going_back as "fullRefundPending",
-        case when o.state in ('paid', 'partially_refunded') and not known.going_back then
+        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.full_refund_pending as "fullRefundPending",
+        case when o.state in ('paid', 'partially_refunded') and not known.full_refund_pending then
           (select coalesce(json_agg(files), '[]') from (
             select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
-            from files f where ${isFileOfOrder} and (not known.some_withdrawn or ${isBoughtFile})) files)
+            from files f where ${isFileOfOrder} and (not known.some_recalled or ${isBoughtFile})) files)
           else '[]' end as files,
-        case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn, ${invoicesOfOrder} as invoices
+        case when known.some_recalled then ${recalledFiles} end as recalled, ${invoicesOfOrder} as invoices
       from orders o join sellers s on s.id = o.seller_id,
         -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
-        lateral (select ${isFullRefundPending} as going_back,
-          exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
+        lateral (select ${isFullRefundPending} as full_refund_pending,
+          exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_recalled offset 0) known
       where o.id = any(${genericPlanArray(ids, 'text')}::text[])`.execute(db)
       // sorted here, because a sort for each order would be a tenth of the database's work
       for (const { events, files } of rows) {

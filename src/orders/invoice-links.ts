@@ -5,7 +5,7 @@ import { newSigner } from '../kit/signing.ts'
 
 // The invoices of an order, as its page, the library and its mails show them. The slice `invoices` writes them.
 
-/** The PDF of an invoice, for whoever has the address. It works as long as one of the service's secrets does. */
+/** The PDF of an invoice, for everybody who has the address. It works as long as one of the service's secrets does. */
 export type InvoiceUrl = (invoiceId: string) => string
 
 export const invoiceSigner = (secrets: readonly string[]) => newSigner(secrets, 'invoice')

@@ -8,7 +8,7 @@ import { renderMail } from '../kit/mail-layout.ts'
 import { consentsOfOrder } from './consents/consents.ts'
 import { isBoughtFile } from './bought-files.ts'
 import { type InvoiceUrl, invoicesOfOrder } from './invoice-links.ts'
-import { papersOf } from './mails/papers.ts'
+import { documentsOf } from './mails/documents.ts'
 import { isFullRefundPending } from './returned-money.ts'
 import { BUYER_MAILS, buyerMail } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
@@ -81,7 +81,7 @@ function mailOrderReader(
           o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
           bought.names as "fileNames", bought.count as "fileCount",
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
-          f.name as "fileName", w.reason as "withdrawnReason"
+          f.name as "fileName", w.reason as "recallReason"
         from unnest(
           ${genericPlanArray(
             wanted.map(({ orderId }) => orderId),
@@ -146,7 +146,7 @@ async function mailFor(
     ...picture,
     facts: namesSeller ? [...facts, [mail.seller, shown.seller], [mail.questionsTo, support]] : facts,
     button: { label, url },
-    papers: papersOf(kind, order, reading, invoiceUrl),
+    documents: documentsOf(kind, order, reading, invoiceUrl),
     language: layoutIn(reading),
     // a buyer who has paid for something has a contract
     ...(order.paidAt &&

@@ -153,7 +153,7 @@ interface TimelineEvent {
   what: string
 }
 
-/** Writes what happened into the orders' timelines. */
+/** Writes events into the orders' timelines. */
 export const noteEvents = (tx: Tx, events: readonly TimelineEvent[]): Promise<void> =>
   changeTogether(tx, [inTimelines(events)])
 

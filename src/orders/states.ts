@@ -16,14 +16,14 @@ export type State = (typeof STATES)[number]
 /**
  * Every way an order may move, and the event that the seller's program hears of. Other moves cannot happen. Orders move forward only, with
  * three exceptions. A verified capture beats our own timeout, because the buyer's money has already left. A dispute that is won gives the
- * order back its earlier state. And when money that went back comes again, because a refund failed or the bank returns what a lost dispute
- * took, the order gets the state that it would have without it.
+ * order back its earlier state. And when money that went back comes again, because a refund failed or the bank returns the money of a lost
+ * dispute, the order gets the state that it would have without it.
  */
 export const MOVES = {
   process: { from: ['pending'], to: 'processing', event: 'order.processing' },
   pay: { from: ['pending', 'processing', 'expired'], to: 'paid', event: 'order.paid' },
   review: { from: ['pending', 'processing', 'expired'], to: 'needs_review', event: 'order.needs_review' },
-  // The operator takes what the buyer paid as the price.
+  // The operator takes the amount that the buyer paid as the price.
   accept: { from: ['needs_review'], to: 'paid', event: 'order.paid' },
   expire: { from: ['pending', 'processing'], to: 'expired', event: 'order.expired' },
   refund_part: { from: ['paid', 'partially_refunded'], to: 'partially_refunded', event: 'order.partially_refunded' },
@@ -46,7 +46,7 @@ export const MOVES = {
   unrefund_part: { from: ['refunded', 'charged_back'], to: 'partially_refunded', event: 'refund.failed' },
   unrefund_disputed: { from: ['refunded', 'charged_back'], to: 'disputed', event: 'refund.failed' },
   unrefund_charged_back: { from: ['refunded'], to: 'charged_back', event: 'refund.failed' },
-  // The same when a bank gives back what a lost dispute took.
+  // The same when a bank gives back the money of a lost dispute.
   unlose: { from: ['charged_back', 'partially_refunded'], to: 'paid', event: 'order.dispute_won' },
   unlose_part: { from: ['charged_back'], to: 'partially_refunded', event: 'order.dispute_won' },
   unlose_disputed: { from: ['charged_back'], to: 'disputed', event: 'order.disputed' },

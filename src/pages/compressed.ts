@@ -28,7 +28,7 @@ export function pageShower(): (page: Page, reply: FastifyReply, fill: Fill) => P
   }
 }
 
-/** Returns what `render` makes in the encoding of the request, and keeps it by its key, which names its content. */
+/** Returns the text of `render` in the encoding of the request, and keeps it by its key, which names its content. */
 export function onceCompressed() {
   // the least recently shown comes first
   const kept = new Map<string, Promise<Buffer>>()

@@ -18,7 +18,7 @@ export interface Page {
   in(locale: Locale): Promise<Page>
 }
 
-/** The data of a page, and what stands in its places. */
+/** The data of a page, and the texts for its places. */
 export interface Fill {
   data: object
   title?: string

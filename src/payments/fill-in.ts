@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Paper, issueInvoices } from '../invoices/issue.ts'
+import { type DueDocument, issueInvoices } from '../invoices/issue.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { post } from '../ledger/post.ts'
 import { missingTaxTransfers } from '../ledger/transfers.ts'
@@ -16,7 +16,7 @@ const DAYS = 100
  */
 export async function fillIn(db: Db): Promise<void> {
   await inBatches(db, MISSING_TAX, bookTax)
-  await inBatches(db, MISSING_PAPERS, issuePapers)
+  await inBatches(db, MISSING_DOCUMENTS, issueDocuments)
 }
 
 /** `missing` says of orders `o`, with the sums `b` of their entries, whether something is missing. */
@@ -53,7 +53,7 @@ const BOOKED = sql`
   from transfers t left join transfers h on t.kind = 'dispute_loss' and h.kind = 'dispute_hold' and h.cause = t.cause
   where t.order_id = o.id`
 
-/** The tax that went back with what went back. */
+/** The tax of the money that went back. */
 const TAX_BACK_DUE = sql`share_of(o.tax_minor, b.returned, o.amount_minor)`
 /** Another amount than the order's is no omission: the reconciliation reports it. */
 const MISSING_TAX = sql<boolean>`(o.tax_minor > 0 and b.cause is not null and b.tax in (0, o.tax_minor)
@@ -78,19 +78,19 @@ async function bookTax(tx: Tx, orderIds: string[]): Promise<void> {
 const NET = sql`(select coalesce(sum(case i.kind when 'invoice' then i.amount_minor when 'credit_note' then -i.amount_minor end), 0)
   from invoices i where i.order_id = o.id)`
 /** An order that was paid before its seller switched invoices on has none, and gets none. */
-const MISSING_PAPERS = sql<boolean>`(b.cause is not null and case
+const MISSING_DOCUMENTS = sql<boolean>`(b.cause is not null and case
   when exists (select from invoices i where i.order_id = o.id and i.reason = 'sale') then ${NET} <> o.amount_minor - b.returned
   else exists (select from invoice_profiles p where p.seller_id = o.seller_id and p.is_on and o.paid_at >= p.on_since) end)`
 
-/** In the order of the books: the sale, what went back, and what came again. */
-async function issuePapers(tx: Tx, orderIds: string[]): Promise<void> {
-  const { rows } = await sql<Paper>`
+/** In the order of the books: the sale, money that went back, and money that came again. */
+async function issueDocuments(tx: Tx, orderIds: string[]): Promise<void> {
+  const { rows } = await sql<DueDocument>`
     select t.order_id as "orderId", r.reason, t.amount_minor as "amountMinor", t.cause
     from orders o cross join lateral (${BOOKED}) b join transfers t on t.order_id = o.id
     left join transfers h on t.kind = 'dispute_loss' and h.kind = 'dispute_hold' and h.cause = t.cause
     cross join lateral (select case t.kind when 'sale' then 'sale' when 'refund' then 'refund' when 'dispute_loss' then 'chargeback'
       when 'refund_failed' then 'returned' when 'dispute_return' then 'returned' end as reason) r
-    where o.id = any(${orderIds}) and ${MISSING_PAPERS} and r.reason is not null
+    where o.id = any(${orderIds}) and ${MISSING_DOCUMENTS} and r.reason is not null
       and coalesce(h.debit_account, '') <> 'held' and t.credit_account <> 'held'
       and not exists (select from invoices i where i.order_id = o.id and i.reason = r.reason and i.cause = t.cause)
     order by o.id, t.kind <> 'sale', t.created_at, t.kind, t.cause`.execute(tx)

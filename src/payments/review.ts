@@ -47,7 +47,7 @@ export interface Accepted {
 }
 
 /**
- * Takes a held payment as the price of its order: the order is paid, with what was paid as its amount, and the fee and the tax of that
+ * Takes a held payment as the price of its order: the order is paid, with the paid amount as its amount, and the fee and the tax of that
  * amount. The order stays locked until `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`,
  * `order_not_acceptable`.
  */
@@ -62,7 +62,7 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
   await sql`
     update captures set purpose = 'sale', accepted_at = now()
     where processor = ${processor} and processor_capture_id = ${capture.id}`.execute(tx)
-  // what was paid is with tax, whether the product's price is or not
+  // the paid amount contains the tax, whether the product's price does or not
   const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true)
   await sql`
     update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor} where id = ${orderId}`.execute(
@@ -137,7 +137,7 @@ async function lockReviewed(tx: Tx, orderId: string): Promise<Reviewed> {
   return order
 }
 
-/** A statement of its own, after the lock: it sees what another request has just committed. */
+/** A statement of its own, after the lock: it sees the rows that another request has just committed. */
 async function heldCaptures(tx: Tx, orderId: string): Promise<HeldCapture[]> {
   const { rows } = await sql<HeldCapture>`
     select c.processor, c.processor_capture_id as id, c.amount_minor as "amountMinor", c.currency, c.rail,

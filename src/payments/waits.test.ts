@@ -71,7 +71,7 @@ test('a closed order is read once, and an open one again after a quarter of the 
   }
   assert.equal(await wait, 'pending')
   assert.deepEqual(reads, [1, 2, 2, 3])
-  // what another process has settled
+  // an order that another process has settled
   const paid = newOrder('pending', 'paid')
   const other = waits.read('two', { read: paid.read, isOpen, isSame, ms: HOUR_MS })
   await soon()

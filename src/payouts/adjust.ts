@@ -67,7 +67,7 @@ export async function adjust(tx: Tx, wanted: NewAdjustment): Promise<{ adjustmen
   return { adjustment: rows[0]!, isRepeat: false }
 }
 
-/** Lists of a seller's entries find the currencies by what the seller was credited. */
+/** Lists of a seller's entries find the currencies by the seller's credits. */
 async function refuseUnlessKnown(tx: Tx, sellerId: string, currency: string): Promise<void> {
   const { rows } = await sql`
     select 1 from transfers where credit_account = ${sellerAccount(sellerId)} and currency = ${currency} limit 1`.execute(

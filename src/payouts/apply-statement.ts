@@ -45,9 +45,10 @@ interface Payout {
 }
 
 /**
- * Moves payouts by what a bank says. Each file counts once, so a repeat is refused: `statement_already_read`. A line whose amount or
- * currency differs from the payout's changes nothing. What has left is noted before what came back, whatever their order in the file.
- * `paidFrom` is the IBAN that SEPA files are paid from: a statement of another account changes nothing about their payouts.
+ * Moves payouts as a bank's statement says. Each file counts once, so a repeat is refused: `statement_already_read`. A line whose amount
+ * or currency differs from the payout's changes nothing. It notes that payouts left before it notes that they came back, whatever
+ * their order in the file. `paidFrom` is the IBAN that SEPA files are paid from: a statement of another account changes nothing about
+ * their payouts.
  */
 export async function applyStatement(
   tx: Tx,

@@ -72,7 +72,7 @@ export function shownOf(destination: Destination): string {
     case 'india_account':
       return `${destination.ifsc.slice(0, 4)} … ${destination.accountNumber.slice(-4)}`
     case 'other': {
-      // what comes last is most often the account, after the codes of the bank
+      // the last number is most often the account, after the codes of the bank
       const words = destination.lines.flatMap((line) => line.match(/[\dA-Za-z]+/g) ?? [])
       const number = words.findLast((word) => word.length >= 6 && /\d/.test(word))
       if (number === undefined) return `Bank in ${destination.country}`

@@ -109,7 +109,7 @@ export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, cur
 
 /**
  * Notes a change of the account at the processor that pays sellers, before the processor is told: nothing holds its payouts back, so the
- * mail must not depend on an answer. Throws what putDetails() throws.
+ * mail must not depend on an answer. Throws the same refusals as putDetails().
  */
 export const noteToldAccount = (
   { db, jobs }: Omit<ChangeParts, 'seal'>,

@@ -10,7 +10,7 @@ export type Told = 'sent' | 'failed' | 'reversed'
 /** Mails that are enqueued in one transaction. */
 const MOST_AT_ONCE = 500
 
-/** Notes what became of payouts, in the transaction that moves them: their sellers get a mail exactly when it commits. */
+/** Notes that payouts were sent, failed or came back, in the transaction that moves them: sellers get a mail exactly when it commits. */
 export async function tellSellers(tx: Tx, what: Told, payoutIds: readonly string[]): Promise<void> {
   if (payoutIds.length === 0) return
   await sql`
@@ -18,7 +18,7 @@ export async function tellSellers(tx: Tx, what: Told, payoutIds: readonly string
     on conflict do nothing`.execute(tx)
 }
 
-/** Enqueues the mails that are due. What is enqueued is removed in the same transaction, so no crash loses a mail or doubles it. */
+/** Enqueues the mails that are due, and removes their notes in the same transaction, so no crash loses a mail or doubles it. */
 export async function enqueuePayoutMails(db: Db, jobs: Jobs): Promise<void> {
   for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE;)
     count = await inTransaction(db, async (tx) => {

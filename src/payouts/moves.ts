@@ -8,7 +8,7 @@ import { tellSellers } from './mails.ts'
 export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
 export type PayoutState = (typeof PAYOUT_STATES)[number]
 
-/** Every way a payout may move. What is not listed cannot happen. */
+/** Every way a payout may move. Other moves cannot happen. */
 const MOVES = {
   // its file has gone to the bank
   send: { to: 'sent', guard: sql`p.state = 'approved' and p.file_id is not null`, sets: sql`sent_at = now()` },
@@ -42,8 +42,8 @@ export interface ToMove {
 }
 
 /**
- * Moves payouts and books what moves back to the seller, in one transaction. Returns those that have moved. The others are not there, or
- * their state does not allow it: a repeat, or a lost race.
+ * Moves payouts and books the money that goes back to sellers, in one transaction. Returns those that have moved. The others are not
+ * there, or their state does not allow it: a repeat, or a lost race.
  */
 export async function movePayouts(tx: Tx, move: PayoutMove, wanted: readonly ToMove[]): Promise<MovedPayout[]> {
   if (wanted.length === 0) return []

@@ -16,7 +16,7 @@ export interface RunRow {
   approvedBy: string | null
   cancelledAt: Date | null
   cancelledBy: string | null
-  /** By currency: what was proposed, what the approval made of it, and how far that is. */
+  /** By currency: the proposed sum, the payouts that the approval made, and how far these are. */
   sums: RunSum[]
 }
 
@@ -65,7 +65,7 @@ export async function findRun(db: Db, runId: string): Promise<RunRow> {
 }
 
 export interface RunLine {
-  /** The seller and the currency: what a page of lines ends with. */
+  /** The seller and the currency, which together name a line of a run. */
   id: string
   sellerId: string
   sellerName: string

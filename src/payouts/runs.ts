@@ -83,9 +83,9 @@ export interface NewPayout {
 }
 
 /**
- * Approves a run. In one transaction it locks the sellers, counts again what can be paid now, makes the payouts and books them: from
- * then on the money is reserved. A seller gets what was proposed at most, and nothing when something has come between. Whoever comes
- * second gets `run_not_proposed`. Refuses `run_not_found`.
+ * Approves a run. In one transaction it locks the sellers, counts again the money that can be paid now, makes the payouts and books them:
+ * from then on the money is reserved. A seller gets at most the proposed sum, and nothing when something has come between. A second
+ * approval gets `run_not_proposed`. Refuses `run_not_found`.
  */
 export const approveRun = (
   db: Db,
@@ -103,7 +103,7 @@ export const approveRun = (
       select id from sellers where id in (
         select seller_id from payout_run_lines where run_id = ${runId} and blocked is null)
       order by id for no key update`.execute(tx)
-    // a statement of its own, after the locks: it sees what another run has just booked
+    // a statement of its own, after the locks: it sees the entries that another run has just booked
     const payouts = await stillDue(tx, runId, rules, sellers.map(({ id }) => id)) // oxfmt-ignore
     await insertPayouts(tx, runId, rules, payouts)
     await post(tx, payouts.map(payoutTransfer))

@@ -15,8 +15,8 @@ const SEALED = {
 } as const
 
 /**
- * Seals with the present secret what an earlier one has sealed, before the operator takes that secret away. The bytes are compared as
- * they were read, so a change at the same moment is not undone.
+ * Seals with the present secret the texts that an earlier one has sealed, before the operator takes that secret away. The bytes are
+ * compared as they were read, so a change at the same moment is not undone.
  */
 export async function sealPayoutsAgain(db: Db, seal: TextSeal): Promise<void> {
   for (const table of ['payout_details', 'payouts', 'payout_files'] as const) await sealTable(db, seal, table)

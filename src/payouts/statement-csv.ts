@@ -1,7 +1,7 @@
 import { type Cell, type Columns, Decimal } from '../kit/csv.ts'
 import type { PayoutSums, StatedOrder, StatedPayout } from './statement.ts'
 
-/** A line of a payout's CSV: an order, or what belongs to no order. The nets of all lines add up to the payout. */
+/** A line of a payout's CSV: an order, or money that belongs to no order. The nets of all lines add up to the payout. */
 export interface StatementLine {
   line: 'carried_over' | 'order' | 'other' | 'stays_for_next'
   at: Date | null

@@ -94,7 +94,7 @@ function head(sheet: Sheet, { payout, seller, service, from }: Statement): void 
   sheet.y += 78
 }
 
-/** From what was carried over to what was paid out, as a sum that can be checked. */
+/** From the amount carried over to the amount paid out, as a sum that can be checked. */
 function sums(sheet: Sheet, { payout, carriedMinor, others, leftMinor, ...totals }: Statement): void {
   const { currency } = payout
   const rest = others.reduce((sum, { amountMinor }) => sum + amountMinor, 0)

@@ -11,7 +11,7 @@ import type { RefusalDetails } from './refusal-details.ts'
  */
 export type Meaning = 'refused' | 'key_refused' | 'key_reused' | 'in_progress' | 'failed'
 
-/** The API of a processor answered and did not do what we asked. Each adapter says what the answer means, in its `errors.ts`. */
+/** The API of a processor answered and did not carry out our request. Each adapter says what the answer means, in its `errors.ts`. */
 export class ApiRefusal extends ProcessorUnavailable {
   override readonly details: RefusalDetails
   override readonly answered: boolean

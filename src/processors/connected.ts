@@ -1,8 +1,8 @@
 import type { Processor } from './processor.ts'
 
 // A payment at a seller's connected account has the processor's name and the account: `stripe@acct_1`. This name stands
-// wherever a processor's name does: in attempts, captures, refunds, disputes, events, cursors and the ledger. So whatever a processor
-// says about one account never counts for another.
+// wherever a processor's name does: in attempts, captures, refunds, disputes, events, cursors and the ledger. So a fact
+// about one account never counts for another.
 
 const BETWEEN = '@'
 /** The adapters of this many accounts are kept. They hold no state beside the breaker. */

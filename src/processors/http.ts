@@ -24,7 +24,7 @@ export interface HttpAnswer {
 export type Send = (request: HttpRequest) => Promise<HttpAnswer>
 
 /**
- * Sends requests to one processor over connections that stay open. It uses undici, which takes half the processor time of node:http.
+ * Sends requests to one processor over connections that stay open. It uses undici, which takes half the CPU time of node:http.
  * It follows no redirect, because a redirect would send our key to another address.
  */
 export function httpClient(origin: string): Send {

@@ -166,7 +166,7 @@ export interface Processor {
   /** An error is `answered` only when the processor refused this refund and will not make it later. */
   refund(refund: WantedRefund): Promise<PaymentSnapshot>
   /**
-   * Takes back of what was passed on until no more than `leaveMinor` is at sellers' accounts. It reads before it writes, so a repeat takes
+   * Takes back passed-on money until sellers' accounts keep at most `leaveMinor`. It reads before it writes, so a repeat takes
    * nothing twice; two calls at once could. With `waits` it fails while a transfer is still under way.
    */
   takeBack?(wanted: WantedBack): Promise<PaymentSnapshot>
@@ -199,7 +199,7 @@ export interface Processor {
   check?(): Promise<AccountCheck>
 }
 
-/** The processor did not do what we asked, and may do it later. */
+/** The processor did not carry out our request, and may do it later. */
 export class ProcessorUnavailable extends Error {
   /** The processor answered and refused, so this is no outage. */
   readonly answered: boolean = false

@@ -42,14 +42,14 @@ export interface AccountSettlements {
 interface HostedAccounts {
   /** Makes an account, or finds the one of an earlier call with this key, since `since`. */
   make(wanted: { key: string; since: Date }): Promise<AccountReport>
-  /** An address where the seller tells the processor what it misses. It opens once, and for some minutes. */
+  /** An address where the seller gives the processor the missing details. It opens once, and for some minutes. */
   link(account: string, to: { refreshUrl: string; returnUrl: string }): Promise<string>
 }
 
 interface ToldAccounts {
   /**
-   * Makes the account, or changes `wanted.account`, with the details that the seller gives. Each step finds what an earlier call with this
-   * key has done. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
+   * Makes the account, or changes `wanted.account`, with the details that the seller gives. Each step finds the result of an earlier call
+   * with this key. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
    */
   tell(
     wanted: { key: string; account?: string | undefined; product?: string | undefined; details: BusinessDetails },
@@ -104,7 +104,7 @@ export interface AccountPayout {
   failure?: string | undefined
   /** The number by which the seller's bank shows it: the UTR in India, the trace id at Stripe. The processor can learn it days later. */
   bankReference?: string | undefined
-  /** The processor knows what the payout is made of. It does not for payouts of an amount that the seller has chosen. */
+  /** The processor knows the items of the payout. It does not know them when the seller chose the amount. */
   isItemised: boolean
 }
 
@@ -148,7 +148,7 @@ export interface TransferFact {
   madeAt: string
 }
 
-/** How much of what was passed on of a payment is to come back. */
+/** How much of a payment's passed-on money is to come back. */
 export interface WantedBack {
   processorPaymentId: string
   leaveMinor: number

@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { imagesOf } from './images/urls.ts'
 import { type PriceRow, furtherPrices, priceOf } from './prices.ts'
-import { type PRODUCT_STATES, type Product, type WithdrawnFile, withdrawnFilesOf } from './schema.ts'
+import { type PRODUCT_STATES, type Product, type WithdrawnFile, recalledFilesOf } from './schema.ts'
 
 export interface ProductRow {
   id: string
@@ -24,6 +24,7 @@ export interface ProductRow {
   updatedAt: Date
   version: number
   files: { id: string; name: string; size: number; sha256: string; contentType: string; createdAt: string }[]
+  /** Events store the row under these names, and every release reads them. So this one keeps its older name. */
   withdrawn: WithdrawnFile[] | null
 }
 
@@ -89,7 +90,16 @@ export function refuseUnknown(): never {
 
 /** The product as the API returns it. */
 export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: string; appUrl: string }): Product {
-  const { imageId, imageUrl, suggestedMinor, further = [], version: _version, files, withdrawn, ...product } = row
+  const {
+    imageId,
+    imageUrl,
+    suggestedMinor,
+    further = [],
+    version: _version,
+    files,
+    withdrawn: recalled,
+    ...product
+  } = row
   const { currency, amount: leastMinor } = product
   return {
     ...product,
@@ -97,7 +107,7 @@ export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: strin
     ...(suggestedMinor !== null && { suggestedAmount: suggestedMinor }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     files: files.map((file) => ({ ...file, createdAt: new Date(file.createdAt).toISOString() })),
-    ...withdrawnFilesOf(withdrawn),
+    ...recalledFilesOf(recalled),
     payUrl: `${appUrl}/pay/?product=${row.id}`,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -8,7 +8,7 @@ import type { Price } from './schema.ts'
 
 export const MOST_PRICES = 12
 
-/** A price as the rows have it. `leastMinor` is what buyers pay, or with pay what you want the least. */
+/** A price as the rows have it. `leastMinor` is the amount that buyers pay, or with pay what you want the least. */
 export interface PriceRow {
   currency: string
   leastMinor: number

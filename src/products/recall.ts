@@ -11,7 +11,7 @@ const COPIES_SHOWN = 100
 export interface Recalled {
   name: string
   productName: string
-  withdrawnAt: Date
+  recalledAt: Date
   /** The reason in the mail to buyers. The reason of the first recall stays. */
   reason: string
   /** The file had been recalled before. */
@@ -51,7 +51,7 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
   const already = made.length === 0
   if (!already) await recordRecall(tx, fileId, line)
   const { rows } = await sql<Omit<Recalled, 'already'>>`
-    select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
+    select f.name, p.name as "productName", w.withdrawn_at as "recalledAt", w.reason,
       (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
         select other.id, q.name as product, s.name as seller
         from files other join products q on q.id = other.product_id join sellers s on s.id = q.seller_id

@@ -147,7 +147,7 @@ export const WithdrawnFiles = Type.Optional(
   }),
 )
 /** Converts the rows' times, which the database writes in its own format. */
-export const withdrawnFilesOf = (files: readonly WithdrawnFile[] | null): { withdrawnFiles?: WithdrawnFile[] } =>
+export const recalledFilesOf = (files: readonly WithdrawnFile[] | null): { withdrawnFiles?: WithdrawnFile[] } =>
   files
     ? { withdrawnFiles: files.map((file) => ({ ...file, withdrawnAt: new Date(file.withdrawnAt).toISOString() })) }
     : {}

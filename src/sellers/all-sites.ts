@@ -8,7 +8,7 @@ const NIGHTLY = '17 3 * * *'
 
 /**
  * Tells the processors the hosts of all sites, at each start and each night: a site may have been added before its processor was
- * configured, or while the processor was out for a day. What is registered already costs nothing more.
+ * configured, or while the processor was out for a day. A host that is registered already costs nothing more.
  */
 export async function registerAllSites(
   jobs: Jobs,

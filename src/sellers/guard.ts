@@ -25,7 +25,7 @@ export { NEEDS_KEY, NEEDS_SESSION, needs } from './keys/scopes.ts'
 /** Everything that the sellers' routes read from the client's cookies, and set in them. */
 export interface Browsers {
   /**
-   * Returns who makes the request, by a session or by a key with a scope that the route declares. Throws what `signedIn` throws, and
+   * Returns who makes the request, by a session or by a key with a scope that the route declares. Throws as `signedIn` does, and
    * `key_and_session`, `invalid_key`, `key_expired`, `key_revoked`, `insufficient_scope`, `key_bound_to_products`, and `rate_limited`.
    */
   caller(request: FastifyRequest, reply: FastifyReply, options?: CallerOptions): Promise<Caller>

@@ -30,7 +30,7 @@ function listIdentitiesRoute(server: Server, { db, browsers }: IdentityRoutePart
     {
       schema: {
         operationId: 'listIdentities',
-        summary: 'Your linked accounts at the identity provider',
+        summary: 'Your linked identities at the provider',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Identities, ...refusals },
@@ -103,7 +103,7 @@ function unlinkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
         await notifyOwner(tx, parts.jobs, { ...event, email: gone.email ?? undefined }, seller.email)
         return true
       })
-      if (!unlinked) throw new Refusal('identity_not_found', 'There is no such linked account of yours.')
+      if (!unlinked) throw new Refusal('identity_not_found', 'There is no such linked identity of yours.')
       return reply.code(204).send(null)
     },
   )

@@ -20,9 +20,9 @@ export type Entered =
   | { kind: 'refused'; why: 'idp_no_mailbox' | 'signup_closed' | 'account_disabled' }
 
 /**
- * Signs in the seller to whom the provider's account is linked, or else the seller of its mailbox. If the provider has not verified the
- * mailbox, a code must prove it first, also for a linked account. A code is also needed for a further account of a provider that has
- * had one linked, because the provider may have given the address to another person.
+ * Signs in the seller to whom the identity is linked, or else the seller of its mailbox. If the provider has not verified the mailbox, a
+ * code must prove it first, also for a linked identity. A seller who has had an identity of this provider needs a code for a further one,
+ * because the provider may have given the address to another person.
  */
 export function enterByProvider(
   { db, jobs, signupOf }: ProviderParts,

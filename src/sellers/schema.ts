@@ -42,7 +42,7 @@ export const CurrentSession = Type.Object({
     createdAt: Time,
     recentUntil: Type.String({
       description:
-        'Until this time the seller can change the mailbox, the password and the linked accounts. Later a new sign-in is needed.',
+        'Until this time the seller can change the mailbox, the password and the linked identities. Later a new sign-in is needed.',
     }),
   }),
 })

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { Refusal } from '../kit/errors.ts'
 import type { Db } from '../kit/database.ts'
 
-/** What the operator has decided about a seller. A seller who is not active cannot sell, but can sign in, prepare products and refund buyers. */
+/** The operator's decision about a seller. A seller who is not active cannot sell, but can sign in, prepare products and refund buyers. */
 export const STANDINGS = ['active', 'awaiting_approval', 'suspended'] as const
 export type Standing = (typeof STANDINGS)[number]
 

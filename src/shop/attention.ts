@@ -17,7 +17,7 @@ const MOST_SHOWN = 20
 /** The seller has seen older failed refunds, or no longer needs them. */
 const REFUND_DAYS = 60
 /** The seller only needs to notice a recall, and has nothing to do. */
-const WITHDRAWN_DAYS = 14
+const RECALLED_DAYS = 14
 
 /**
  * Lists everything that waits for a seller, by weight. Disputes come oldest first, because the oldest one's answer is due first; others
@@ -57,7 +57,7 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select 'file_withdrawn', null, p.id, p.name, null, max(w.withdrawn_at)
         from withdrawn_files w join products p on p.seller_id = w.seller_id
           join files f on f.product_id = p.id and f.sha256 = w.sha256
-        where w.seller_id = ${sellerId} and w.withdrawn_at > now() - make_interval(days => ${WITHDRAWN_DAYS})
+        where w.seller_id = ${sellerId} and w.withdrawn_at > now() - make_interval(days => ${RECALLED_DAYS})
         group by p.id)
       union all
       (select 'no_files', null, p.id, p.name, null, coalesce(p.off_sale_since, p.updated_at)

@@ -15,7 +15,7 @@ import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { orderTaxView } from '../orders/new-order.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
-import { withdrawnFilesOf } from '../products/schema.ts'
+import { recalledFilesOf } from '../products/schema.ts'
 import { consentsView } from '../orders/consents/consents.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { refuseUnlessActive } from '../sellers/standing.ts'
@@ -131,7 +131,7 @@ export async function detailOf(
     refunds: refunds.map(refundView),
     transfers: transfers.map(transferView),
     files: order.files,
-    ...withdrawnFilesOf(order.withdrawn),
+    ...recalledFilesOf(order.recalled),
     consents: consentsView(order.consents),
     withdrawals,
     ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),

@@ -6,7 +6,7 @@ import { isId } from '../kit/ids.ts'
 import { endOfNumber } from '../kit/order-number.ts'
 import type { Period } from '../kit/period.ts'
 import { type StoredConsent, consentsOfOrder } from '../orders/consents/consents.ts'
-import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import { isBoughtFile, recalledFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { type OrderTax, taxOfOrder } from '../orders/new-order.ts'
@@ -103,7 +103,7 @@ export interface OrderDetails extends OrderRow {
   move: { movesAt: string | null; needsConsent: boolean } | null
   events: { at: string; what: string }[]
   files: { id: string; name: string; size: number }[]
-  withdrawn: WithdrawnFile[] | null
+  recalled: WithdrawnFile[] | null
   consents: StoredConsent[] | null
   tax: OrderTax | null
 }
@@ -121,7 +121,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
       case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
-        else '[]' end as files, ${withdrawnFiles} as withdrawn,
+        else '[]' end as files, ${recalledFiles} as recalled,
       ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')

@@ -49,7 +49,7 @@ interface Range {
 
 /**
  * The transfers of a seller, newest moment first, from `after` on: of money owed here, and of money at the seller's connected account
- * at the processor. `withBalance` adds what was owed after each moment. It needs all transfers, so it does not work with a filter by
+ * at the processor. `withBalance` adds the amount owed after each moment. It needs all transfers, so it does not work with a filter by
  * order.
  */
 export async function listTransfers(

@@ -2,7 +2,7 @@ import { isCountry } from '../kit/country.ts'
 import { Refusal } from '../kit/errors.ts'
 import { CHECKED_COUNTRIES, checkTaxId, isEu } from './check.ts'
 
-// Checks what people type. The other files of this folder refuse nothing.
+// Checks the countries and tax ids that people type. The other files of this folder refuse nothing.
 
 export interface TypedTaxId {
   /** ISO 3166-1, or XI. */

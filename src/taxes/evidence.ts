@@ -5,7 +5,7 @@ import type { Db } from '../kit/database.ts'
 const FORGET_AT_ONCE = 2000
 
 /**
- * The part of a statement that keeps what told the buyer's country. `made` has the new orders with their `tax_treatment`; `places` has
+ * The part of a statement that keeps the place evidence. `made` has the new orders with their `tax_treatment`; `places` has
  * `id, declared, seen, is_confirmed`. Only a contradiction can be confirmed.
  */
 export const keptEvidence = (made: RawBuilder<unknown>, places: RawBuilder<unknown>): RawBuilder<unknown> => sql`

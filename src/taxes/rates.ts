@@ -14,7 +14,7 @@ export interface TaxRate {
   validTo: string | null
 }
 
-/** A rate with where it stands in what the operator sent, such as `line 7`. */
+/** A rate with its place in the operator's file, such as `line 7`. */
 export type PlacedRate = TaxRate & { place: string }
 
 export const CATEGORY = '^[a-z][a-z0-9-]{0,39}$'

@@ -7,7 +7,7 @@ import { reportRoute } from './report-route.ts'
 
 const NIGHTLY = '41 4 * * *'
 
-/** Registers what sellers say and read about tax. */
+/** Registers the routes for sellers' tax profiles and tax reports. */
 export async function registerTaxes(server: Server, { jobs, ...parts }: TaxParts & { jobs: Jobs }): Promise<void> {
   profileRoutes(server, parts)
   reportRoute(server, parts)

@@ -33,8 +33,8 @@ export function taxPeriodOf(period: string): TaxPeriod {
 }
 
 /**
- * The tax of a seller in a period. Sales count when the buyer paid. What went back counts when it went back, with the tax that the books
- * gave back with it. The statement sums all of it, so a line is a line however many orders it has.
+ * The tax of a seller in a period. Sales count when the buyer paid. Money that went back counts when it went back, with the tax that the
+ * books gave back with it. The statement sums all of it, so a line is a line however many orders it has.
  */
 export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPeriod): Promise<TaxLine[]> {
   const { rows } = await sql<TaxLine>`

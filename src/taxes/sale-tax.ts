@@ -22,7 +22,7 @@ export interface SaleTax {
 /** Rates are kept to a thousandth of a percent. */
 const WHOLE = 100_000
 
-/** The tax of an amount, in minor units: what a price with tax contains, or what comes on top of one without. Half to even. */
+/** The tax of an amount, in minor units: the tax that a price contains, or that comes on top of it. Half to even. */
 export function taxOf(priceMinor: number, ratePercent: number, isInclusive: boolean): number {
   const part = Math.round(ratePercent * 1000)
   return share(priceMinor, part, isInclusive ? WHOLE + part : WHOLE)
@@ -47,7 +47,7 @@ export const vatArea = (country: RawBuilder<unknown>): RawBuilder<unknown> =>
 
 /**
  * The tax on a sale today, for a statement. If the seller has a tax profile, it is a row of `is_inclusive, treatment, country, rate` and of
- * what decided them. Otherwise there is no row.
+ * the facts that decided them. Otherwise there is no row.
  * - Without a buyer's country there is no treatment, unless the seller charges no tax at all.
  * - Where the rate is missing, `rate` is null: no caller may guess it.
  * - `isBusiness`: VIES knows the buyer as a business of that country. In another EU country than the seller's it owes the tax itself.

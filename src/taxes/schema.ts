@@ -5,7 +5,7 @@ import { TREATMENTS } from './sale-tax.ts'
 
 /** The form of a country's code. The route checks whether there is such a country. */
 export const COUNTRY = '^[A-Z]{2}$'
-/** The form of a tax id: letters and digits, with what people put between them. */
+/** The form of a tax id: letters and digits, with the signs that people put between them. */
 const TAX_ID = '^[A-Za-z0-9][A-Za-z0-9 ./-]{2,38}[A-Za-z0-9]$'
 
 export const Country = Type.String({

@@ -99,9 +99,9 @@ export async function replay(
 }
 
 /**
- * Sends again what happened since a time, in steps, so that no statement takes long. `failed`: what has not arrived, also what waits for
- * its next try. `all`: every event of the endpoint's types, also those that it had or that came before it. Returns how many. Refuses
- * `webhook_endpoint_not_found`.
+ * Sends the events since a time again, in steps, so that no statement takes long. `failed`: deliveries that were tried and have not
+ * arrived, also those that wait for their next try. `all`: every event of the endpoint's types, also those that it had or that came
+ * before it. Returns how many. Refuses `webhook_endpoint_not_found`.
  */
 export async function replaySince(
   db: Db,

@@ -131,7 +131,7 @@ export async function changeEndpoint(
   })
 }
 
-/** Removes an endpoint with its secrets. What waits for it is never sent. Refuses `webhook_endpoint_not_found`. */
+/** Removes an endpoint with its secrets. Its waiting deliveries are never sent. Refuses `webhook_endpoint_not_found`. */
 export async function removeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<void> {
   const { numAffectedRows } = await sql`
     update webhook_endpoints set removed_at = now(), secret = '', old_secret = null, old_secret_until = null
@@ -158,13 +158,13 @@ export async function rotateSecret(
   return { secret, oldSecretUntil: (rows[0] ?? refuseUnknownEndpoint()).oldSecretUntil }
 }
 
-/** Sends again to a paused endpoint, first what waits. A repeat changes nothing. Refuses `webhook_endpoint_not_found`. */
+/** Sends again to a paused endpoint, first the waiting deliveries. A repeat changes nothing. Refuses `webhook_endpoint_not_found`. */
 export async function resumeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<EndpointRow> {
   return inTransaction(db, async (tx) => {
     const { numAffectedRows } = await sql`
       update webhook_endpoints set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
       where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null and paused is not null`.execute(tx)
-    // what came during the pause is due already; these had a try before
+    // deliveries that came during the pause are due already; those below had a try before it, and wait for the next one
     if (numAffectedRows)
       await sql`
         update webhook_deliveries set due_at = now(), step = 0

@@ -109,7 +109,7 @@ export interface Outcome {
 }
 
 /**
- * Writes what came of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
+ * Writes the results of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
  * made too changes nothing. An endpoint whose receiver has gone is paused.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {

@@ -13,6 +13,7 @@ import { sealAgain } from './endpoints.ts'
 import { eventRoutes } from './event-routes.ts'
 import { sendEndpointMails, watchEndpoints } from './health.ts'
 import { sendEndpointNotices } from './notices.ts'
+import { sweepWebhooks } from './retention.ts'
 import { endpointRoutes } from './routes.ts'
 import { type SendOptions, newSender } from './send.ts'
 
@@ -45,6 +46,7 @@ export async function registerWebhooks(server: Server, parts: WebhooksParts) {
   await sendEndpointNotices(jobs, { mailer, appUrl })
   await sendEndpointMails(jobs, { db, mailer, appUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'watch_endpoints', () => watchEndpoints(db, jobs))
+  await jobs.every(EVERY_TEN_MINUTES, 'sweep_webhooks', () => sweepWebhooks(db))
   const sender = newSender({ reach, ...parts.sending })
   const dispatcher = startDispatcher({ db, send: sender.send, seal, urls, log })
   return {

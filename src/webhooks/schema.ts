@@ -151,6 +151,7 @@ export const ReplayMany = Type.Object({
 })
 export const Replayed = Type.Object({ count: Type.Integer() })
 
+// no cursor: a program goes on from any event that it has, also after the last page or from one that a delivery brought
 export const EventsQuery = Type.Object({
   after: Type.Optional(
     Type.String({

@@ -338,8 +338,8 @@ export const de: Catalogue = {
     review: 'Wir prüfen Ihre Zahlung',
     reviewText:
       'Sie passt nicht zum Preis dieser Bestellung. Es wird nicht noch einmal abgebucht. Der Anbieter schreibt Ihnen.',
-    goingBack: 'Ihre Rückerstattung ist unterwegs',
-    goingBackText:
+    fullRefundPending: 'Ihre Rückerstattung ist unterwegs',
+    fullRefundPendingText:
       'Sie bekommen den vollen Preis zurück; Ihre Bank braucht dafür vielleicht ein paar Tage. Die Dateien dieser Bestellung sind nicht mehr verfügbar.',
     nothingLeft: 'Es gibt nichts mehr herunterzuladen',
     nothingLeftText: 'Alle Dateien dieser Bestellung wurden zurückgerufen. Hier steht, warum.',

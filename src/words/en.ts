@@ -335,8 +335,8 @@ export const en = {
     expiredText: 'It was not paid in time, and nothing was taken.',
     review: 'We’re reviewing your payment',
     reviewText: 'It does not match the price of this order. You won’t be charged again. The seller will e-mail you.',
-    goingBack: 'Your refund is on its way',
-    goingBackText:
+    fullRefundPending: 'Your refund is on its way',
+    fullRefundPendingText:
       'You get the full price back; your bank can take a few days. The files of this order are no longer available.',
     nothingLeft: 'There is nothing left to download',
     nothingLeftText: 'All the files of this order were recalled. Here is why.',
@@ -521,7 +521,7 @@ export const en = {
     sentBeforeText: 'Go back, and send it once more.',
     tooMany: 'Too many statements came from here.',
   },
-  /** Invoices and what belongs to them: the documents themselves, and the page of an order. */
+  /** Invoices: the texts of the documents, and those about them on the page of an order. */
   invoice: {
     invoice: 'Invoice',
     creditNote: 'Credit note',

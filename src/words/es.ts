@@ -330,8 +330,8 @@ export const es: Catalogue = {
     expiredText: 'No se pagó a tiempo y no se cobró nada.',
     review: 'Estamos revisando su pago',
     reviewText: 'No coincide con el precio de este pedido. No se le volverá a cobrar. El vendedor le escribirá.',
-    goingBack: 'Su reembolso está en camino',
-    goingBackText:
+    fullRefundPending: 'Su reembolso está en camino',
+    fullRefundPendingText:
       'Recibirá el precio completo; su banco puede tardar unos días. Los archivos de este pedido ya no están disponibles.',
     nothingLeft: 'Ya no queda nada que descargar',
     nothingLeftText: 'Se retiraron todos los archivos de este pedido. Aquí se explica por qué.',

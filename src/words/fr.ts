@@ -335,8 +335,8 @@ export const fr: Catalogue = {
     review: 'Nous examinons votre paiement',
     reviewText:
       'Il ne correspond pas au prix de cette commande. Vous ne serez pas débité à nouveau. Le vendeur vous écrira.',
-    goingBack: 'Votre remboursement est en route',
-    goingBackText:
+    fullRefundPending: 'Votre remboursement est en route',
+    fullRefundPendingText:
       'Le prix entier vous est rendu ; votre banque peut mettre quelques jours. Les fichiers de cette commande ne sont plus disponibles.',
     nothingLeft: 'Il n’y a plus rien à télécharger',
     nothingLeftText: 'Tous les fichiers de cette commande ont été rappelés. Voici pourquoi.',

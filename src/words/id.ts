@@ -331,8 +331,8 @@ export const id: Catalogue = {
     review: 'Kami sedang memeriksa pembayaran Anda',
     reviewText:
       'Jumlahnya tidak sesuai dengan harga pesanan ini. Anda tidak akan ditagih lagi. Penjual akan mengirim email kepada Anda.',
-    goingBack: 'Pengembalian dana Anda sedang dalam proses',
-    goingBackText:
+    fullRefundPending: 'Pengembalian dana Anda sedang dalam proses',
+    fullRefundPendingText:
       'Anda menerima kembali harga penuh; bank Anda mungkin perlu beberapa hari. File pesanan ini tidak tersedia lagi.',
     nothingLeft: 'Tidak ada lagi yang dapat diunduh',
     nothingLeftText: 'Semua file pesanan ini telah ditarik. Inilah alasannya.',

@@ -331,8 +331,8 @@ export const it: Catalogue = {
     expiredText: 'Non è stato pagato in tempo e non è stato addebitato nulla.',
     review: 'Stiamo verificando il suo pagamento',
     reviewText: 'Non corrisponde al prezzo di questo ordine. Non ci saranno altri addebiti. Il venditore le scriverà.',
-    goingBack: 'Il suo rimborso è in arrivo',
-    goingBackText:
+    fullRefundPending: 'Il suo rimborso è in arrivo',
+    fullRefundPendingText:
       'Riceverà l’intero prezzo; alla sua banca può servire qualche giorno. I file di questo ordine non sono più disponibili.',
     nothingLeft: 'Non c’è più nulla da scaricare',
     nothingLeftText: 'Tutti i file di questo ordine sono stati ritirati. Ecco perché.',

@@ -327,8 +327,9 @@ export const ja: Catalogue = {
     expiredText: '期限までに支払われず、何も引き落とされていません。',
     review: 'お支払いを確認しています',
     reviewText: 'この注文の金額と一致しません。再度請求されることはありません。販売者からメールが届きます。',
-    goingBack: '返金の手続き中です',
-    goingBackText: '代金は全額戻ります。銀行の処理に数日かかることがあります。この注文のファイルはもう利用できません。',
+    fullRefundPending: '返金の手続き中です',
+    fullRefundPendingText:
+      '代金は全額戻ります。銀行の処理に数日かかることがあります。この注文のファイルはもう利用できません。',
     nothingLeft: 'ダウンロードできるものはもうありません',
     nothingLeftText: 'この注文のファイルはすべて回収されました。理由はこちらです。',
     noFiles: 'この注文にはファイルがありません',

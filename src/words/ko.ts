@@ -324,8 +324,9 @@ export const ko: Catalogue = {
     expiredText: '제때 결제되지 않았으며 청구된 금액은 없습니다.',
     review: '결제를 검토하고 있습니다',
     reviewText: '이 주문의 가격과 맞지 않습니다. 다시 청구되지 않습니다. 판매자가 이메일을 보낼 것입니다.',
-    goingBack: '환불이 진행 중입니다',
-    goingBackText: '전액을 돌려받습니다. 은행에서 며칠 걸릴 수 있습니다. 이 주문의 파일은 더 이상 이용할 수 없습니다.',
+    fullRefundPending: '환불이 진행 중입니다',
+    fullRefundPendingText:
+      '전액을 돌려받습니다. 은행에서 며칠 걸릴 수 있습니다. 이 주문의 파일은 더 이상 이용할 수 없습니다.',
     nothingLeft: '내려받을 것이 남아 있지 않습니다',
     nothingLeftText: '이 주문의 파일이 모두 회수되었습니다. 이유는 다음과 같습니다.',
     noFiles: '이 주문에는 파일이 없습니다',

@@ -332,8 +332,8 @@ export const nl: Catalogue = {
     review: 'We controleren uw betaling',
     reviewText:
       'Ze past niet bij de prijs van deze bestelling. Er wordt niet nog eens afgeschreven. De verkoper mailt u.',
-    goingBack: 'Uw terugbetaling is onderweg',
-    goingBackText:
+    fullRefundPending: 'Uw terugbetaling is onderweg',
+    fullRefundPendingText:
       'U krijgt de volledige prijs terug; uw bank kan er een paar dagen over doen. De bestanden van deze bestelling zijn niet meer beschikbaar.',
     nothingLeft: 'Er valt niets meer te downloaden',
     nothingLeftText: 'Alle bestanden van deze bestelling zijn teruggeroepen. Hier staat waarom.',

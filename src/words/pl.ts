@@ -326,8 +326,8 @@ export const pl: Catalogue = {
     expiredText: 'Nie zostało opłacone na czas i nic nie pobrano.',
     review: 'Sprawdzamy Twoją płatność',
     reviewText: 'Nie zgadza się z ceną tego zamówienia. Nie pobierzemy nic ponownie. Sprzedawca do Ciebie napisze.',
-    goingBack: 'Twój zwrot jest w drodze',
-    goingBackText:
+    fullRefundPending: 'Twój zwrot jest w drodze',
+    fullRefundPendingText:
       'Otrzymasz pełną cenę z powrotem; banku może to zająć kilka dni. Pliki tego zamówienia nie są już dostępne.',
     nothingLeft: 'Nie ma już nic do pobrania',
     nothingLeftText: 'Wszystkie pliki tego zamówienia wycofano. Tutaj jest powód.',

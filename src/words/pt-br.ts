@@ -328,8 +328,8 @@ export const ptBR: Catalogue = {
     review: 'Estamos analisando seu pagamento',
     reviewText:
       'Ele não corresponde ao preço deste pedido. Você não será cobrado de novo. O vendedor vai escrever para você.',
-    goingBack: 'Seu reembolso está a caminho',
-    goingBackText:
+    fullRefundPending: 'Seu reembolso está a caminho',
+    fullRefundPendingText:
       'Você recebe o valor total de volta; seu banco pode levar alguns dias. Os arquivos deste pedido não estão mais disponíveis.',
     nothingLeft: 'Não há mais nada para baixar',
     nothingLeftText: 'Todos os arquivos deste pedido foram recolhidos. Veja aqui o motivo.',

@@ -26,7 +26,7 @@ export const percentText = (percent: number, locale: string): string => percents
 /** A time for a reader whose clock is not known. */
 export const timeText = (at: Date, locale: string): string => `${times(locale).format(at)} UTC`
 
-/** Keeps what `make` has made for each language: making it takes a hundred times as long as using it. */
+/** Keeps the result of `make` for each language: making it takes a hundred times as long as using it. */
 function kept<Made>(make: (locale: string) => Made): (locale: string) => Made {
   const all = new Map<string, Made>()
   return (locale) => all.get(locale) ?? all.set(locale, make(locale)).get(locale)!

@@ -325,8 +325,9 @@ export const tr: Catalogue = {
     expiredText: 'Zamanında ödenmedi ve hiçbir şey çekilmedi.',
     review: 'Ödemenizi inceliyoruz',
     reviewText: 'Bu siparişin fiyatıyla eşleşmiyor. Sizden bir daha ödeme alınmaz. Satıcı size yazacak.',
-    goingBack: 'İadeniz yolda',
-    goingBackText: 'Fiyatın tamamını geri alırsınız; bankanız birkaç gün sürebilir. Bu siparişin dosyaları artık yok.',
+    fullRefundPending: 'İadeniz yolda',
+    fullRefundPendingText:
+      'Fiyatın tamamını geri alırsınız; bankanız birkaç gün sürebilir. Bu siparişin dosyaları artık yok.',
     nothingLeft: 'İndirilecek bir şey kalmadı',
     nothingLeftText: 'Bu siparişin tüm dosyaları geri çağrıldı. Nedeni burada.',
     noFiles: 'Bu siparişin dosyası yok',

@@ -5,7 +5,7 @@ import { payButton, payByCard } from './buyer.ts'
 import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-// Buyers see on the payment page, the order's page and in the library what a seller sets on the account page.
+// A seller sets the brand on the account page. Buyers see it on the payment page, on the order's page and in the library.
 
 const POLICY = 'Thirty days, no questions asked.'
 

@@ -4,7 +4,7 @@ import { CARD, CHALLENGED, REDIRECTED, expect, paidIntents, test } from './eleme
 import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
 import type { StripeStandIn } from './stripe-stand-in.ts'
 
-// The processor's form inside the framed checkout. What a bank shows in a frame stays there; what needs the whole window gets it.
+// The processor's form inside the framed checkout. A bank's page for a frame stays there; a page that needs the whole window gets it.
 test.describe.configure({ mode: 'default' })
 
 let site: OtherSite

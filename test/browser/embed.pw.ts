@@ -185,7 +185,7 @@ test('a browser that gives frames of other sites no cookies, storage and locks p
   })
   const context = await browser.newContext()
   await waitForEver(context)
-  // what a browser does when its settings block the data of other sites
+  // a browser does this when its settings block the data of other sites
   await context.addInitScript(() => {
     if (self === top) return
     const refuse = (): never => {

@@ -84,7 +84,7 @@ async function axeFinds(page: Page, rules?: string[]): Promise<string[]> {
 
 /**
  * Axe finds nothing, and nothing is too wide, at the widths of a phone and of a desktop. A test that looks at every state in this way
- * needs to run only once. What a page decides when it loads stays as on the device of the test.
+ * needs to run only once. A page that decides something when it loads keeps that for both widths.
  */
 export async function expectFine(page: Page, what: string): Promise<void> {
   const usual = page.viewportSize()!

@@ -62,7 +62,7 @@ test('Arabic runs from right to left, fits the smallest phone, and everybody can
     await page.locator('#app h1').waitFor()
     await look(address)
   }
-  // What is not Arabic stays in its own direction.
+  // Text that is not Arabic stays in its own direction.
   await page.goto(`/order/?order=${orderId}`)
   await expect(page.getByText(email)).toBeVisible()
   await page.context().close()

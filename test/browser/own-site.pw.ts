@@ -36,7 +36,7 @@ test('after the payment the buyer goes on to the site, which learns the order an
   expect(page.url()).not.toContain('@')
   expect((await statusOf(page, orderId!, email)).status).toBe('paid')
 
-  // whoever comes back later wants the files, and is not sent away again
+  // a buyer who comes back later wants the files, and is not sent away again
   await page.goto(
     linkTo({ successUrl: `${site.origin}/thanks?a=1%202&order=ord_other&b=%C3%BC#top`, clientReferenceId: 'cart-7' }),
   )

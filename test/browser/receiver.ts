@@ -6,7 +6,7 @@ import { BASE_URL, expect } from './fixtures.ts'
 
 export interface Receiver {
   url: string
-  /** What it answers from now on. */
+  /** Its answer from now on. */
   status: number
   answer: string
   received: { headers: Record<string, string>; body: string }[]

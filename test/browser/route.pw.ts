@@ -30,7 +30,7 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
   await picture('none')
   await page.getByRole('button', { name: 'Open my account' }).click()
 
-  // what is missing is said at its field, and nothing is sent
+  // the page names each missing value at its field, and sends nothing
   await page.getByRole('button', { name: 'Send to Razorpay' }).click()
   await expect(page.getByText('Enter the whole name: at least four letters.')).toBeVisible()
   await expect(page.getByLabel('Your full name')).toBeFocused()

@@ -25,8 +25,8 @@ export interface Service {
 }
 
 /**
- * The first start of a service makes a database cluster, all tables and the demo, which takes more than twice the processor time of a
- * later start. So one service starts and ends here, and the others begin with a copy of what it left.
+ * The first start of a service makes a database cluster, all tables and the demo, which takes more than twice the CPU time of a
+ * later start. So one service starts and ends here, and the others begin with a copy of the data that it left.
  */
 export async function makeLeftData(): Promise<() => Promise<void>> {
   const { dataDir, end, stop } = await startService()

@@ -20,7 +20,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       await expect(field).toBeFocused()
       await expectAccessible(page, 'a fault')
 
-      // people paste what is in the address bar
+      // people paste the whole text of the address bar
       await field.fill('https://Shop.example/books?page=2')
       await field.press('Enter')
       await expect(list.locator('code', { hasText: /^shop\.example$/ })).toBeVisible()

@@ -24,7 +24,7 @@ let shop: TestShop
 let server: MailServer
 let ann: Browser
 let jobs: Jobs
-/** Mailboxes by what the mail server says: there is none, its mail looks like spam, it cannot be reached now, it is full. */
+/** Mailboxes by the mail server's answer: there is none, its mail looks like spam, it cannot be reached now, it is full. */
 const gone = new Set<string>()
 const picky = new Set<string>()
 const away = new Set<string>()

@@ -8,7 +8,7 @@ import { query, times } from '../stand-ins/processor.ts'
 import { newAddress, newBrowser, newMailbox } from '../support/seller.ts'
 import { type Answer, assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
-// A buyer withdraws from a contract: the statement, its acknowledgement, and what the seller and the operator see of it.
+// A buyer withdraws from a contract: the statement, its acknowledgement, and the views of the seller and the operator.
 
 const shared = sharedShop({ env: { OPERATORS: OPERATOR, TRUST_PROXY: '1', LIMITS: 'withdrawal=10/3600' } })
 

@@ -478,7 +478,7 @@ test('an order is made together with its payment attempt, and without one in a c
   for (const at of [0, 2]) {
     const { id, processor, state } = of(at)[0]!
     assert.deepEqual([of(at).length, state, orders[at]!.attempt], [1, 'starting', { id, processor }])
-    // who asks for the live attempt gets this one
+    // a request for the live attempt gets this one
     const asked = { orderId: orders[at]!.id, processor: 'another' }
     assert.equal((await attemptKeeper(shop.db).liveFor(asked))!.id, id)
   }

@@ -46,7 +46,7 @@ test('a price in a currency that no processor takes is not offered, and the sell
   for (const productId of ['x', 'prod_none', '\u0000'])
     assertProblem(await order(shop, productId, 'USD'), 404, 'product_not_found')
 
-  // the default price stays what an order without a currency has, and buyers begin with the one that they can pay
+  // an order without a currency still has the default price, and buyers begin with the one that they can pay
   const dollarsFirst = await product(shop, 'USD')
   const other = (await view(shop, dollarsFirst)).body
   assert.deepEqual([other.currency, other.payments.live, other.prices.length], ['USD', false, 2])

@@ -392,7 +392,7 @@ test('the response lets a page poll often at first, then seldom, and stop when n
   assert.equal(await after('2 minutes'), 5_000)
   assert.equal(await after('1 hour'), 30_000)
   await sql`update orders set expires_at = now(), due_at = now() where id = ${orderId}`.execute(shop.db)
-  await shop.reconcile()
+  await shop.syncDue()
   assert.deepEqual((({ status, nextPollMs }) => [status, nextPollMs])(await shop.status(orderId)), ['expired', null])
 })
 
@@ -425,7 +425,7 @@ test('money that comes after the order has ended still brings the files, and the
   const shop = shared()
   const order = await shop.checkout()
   await sql`update orders set expires_at = now(), due_at = now() where id = ${order.orderId}`.execute(shop.db)
-  await shop.reconcile()
+  await shop.syncDue()
   assert.equal((await shop.status(order.orderId)).status, 'expired')
   assertProblem(await shop.confirm(order), 409, 'payment_closed')
 

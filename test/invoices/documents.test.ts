@@ -12,7 +12,7 @@ import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { formatMoney } from '../../src/kit/money.ts'
 import { catalogueOf } from '../../src/words/catalogues.ts'
 
-// The documents as pure functions of what was stored.
+// The documents as pure functions of the stored data.
 
 const NAMES: Partial<Record<Locale, string>> = {
   ar: 'كتاب الطبخ',
@@ -67,7 +67,7 @@ for (const locale of LOCALES)
   test(`an invoice in ${locale} has its words, names and amounts, all drawn with letters that exist`, async () => {
     const invoice = invoiceOf(locale)
     const pdf = await invoicePdf(invoice)
-    // Arabic letters are drawn from parts, and what they mean stands beside them
+    // Arabic letters are drawn from parts, and their text stands beside them
     const text = `${await textOf(pdf)}\n${actualTexts(pdf)}`
     const { invoice: words } = await catalogueOf(locale)
     const lines = text.split('\n').map(lettersOf)
@@ -101,7 +101,7 @@ function embeddedFile(pdf: Buffer): string {
   return inflateSync(pdf.subarray(from, text.indexOf('\nendstream', from))).toString()
 }
 
-/** What a screen reader says instead of the letters it sees (ActualText, UTF-16). */
+/** The text that a screen reader says instead of the drawn letters (ActualText, UTF-16). */
 const actualTexts = (pdf: Buffer): string =>
   [...pdf.toString('latin1').matchAll(/\/ActualText \(\u00fe\u00ff((?:\\[^]|[^\\)])*)\)/g)]
     .map(([, bytes = '']) => {
@@ -191,7 +191,7 @@ test('the XML of every kind, treatment and party fits the schema of EN 16931, an
     assert.equal(cents(value('TaxBasisTotalAmount')) + cents(value('TaxTotalAmount')), cents(value('GrandTotalAmount')))
     assert.equal(value('DuePayableAmount'), 0)
   }
-  // the check finds what is wrong
+  // the check finds the faults
   assert.notDeepEqual(await faultsOf(invoiceXml(cases[0]!).replace(/<ram:InvoiceCurrencyCode>.*?<\/ram:InvoiceCurrencyCode>/, '')), []) // oxfmt-ignore
 })
 
@@ -208,7 +208,7 @@ test('the XML says which kind it is, whom it is about, and gives a reason where 
   ])
     // oxfmt-ignore
     assert.ok(xml.includes(part), `${part} in ${xml}`)
-  // what is outside the tax names no VAT number (BR-O-02)
+  // a sale outside the tax names no VAT number (BR-O-02)
   const silent = invoiceXml(invoiceOf('en', { taxMinor: null }, { tax: null }))
   assert.ok(silent.includes('<ram:CategoryCode>O</ram:CategoryCode>') && !silent.includes('schemeID="VA"'))
 })

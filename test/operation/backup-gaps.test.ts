@@ -9,7 +9,7 @@ import { BACKUP_KEY, backUp, buy, end, runScript } from '../support/backups.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
 
-// A gap in the log: what comes after it can be restored only from a later copy of the database.
+// A gap in the log: changes after it can be restored only from a later copy of the database.
 
 async function places(t: Ends) {
   const place = await temporaryFolder(t)
@@ -100,7 +100,7 @@ test('another major version begins another log: the service makes a copy at once
   assert.equal(fs.readdirSync(path.join(place, 'wal')).length, 2)
 })
 
-/** What `npm run upgrade-database` does before its last step. It needs another major version, and this one stands for it. */
+/** The steps of `npm run upgrade-database` before its last one. It needs another major version, and this one stands for it. */
 async function copyIntoNewCluster(home: string): Promise<void> {
   const made = path.join(home, 'upgraded')
   const old = await startEmbedded({ dir: home, name: 'till' })

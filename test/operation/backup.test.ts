@@ -25,7 +25,7 @@ const LOOK_MS = 100
 
 const ends: (() => unknown)[] = []
 const t: Ends = { after: (end) => void ends.push(end) }
-/** The place of the backups, the first service, and what it sold. */
+/** The place of the backups, the first service, and its sales. */
 let place: string
 let env: Record<string, string>
 let first: { dataDir: string; service: Service }
@@ -97,7 +97,7 @@ async function backUp(dataDir: string, settings: Record<string, string> = {}) {
 const restoreInto = (dataDir: string, settings: Record<string, string> = {}, ...args: string[]) =>
   run('restore', { DATA_DIR: dataDir, ...settings }, ...args)
 
-/** What the place has of the log, whichever cluster it is of. */
+/** The segments of the log in the place, of every cluster. */
 const logIn = (folder: string): string[] =>
   fs.readdirSync(path.join(folder, 'wal'), { recursive: true, encoding: 'utf8' }).map((name) => path.basename(name))
 

@@ -30,7 +30,7 @@ interface Panel {
   targets: { expr: string }[]
 }
 
-/** The metrics that an expression reads, without what Prometheus derives from a histogram. */
+/** The metrics that an expression reads, without the suffixes that Prometheus adds for a histogram. */
 const metricsIn = (expr: string) =>
   [...expr.matchAll(/\b(?:till|process|nodejs)_[a-z0-9_]+\b/g)].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')) // oxfmt-ignore
 

@@ -135,7 +135,7 @@ async function rowsOf({ pool }: Connection, table: string, columns: string[], wh
   return rows
 }
 
-/** What the tables, columns, constraints, indexes, functions and triggers are, in words. */
+/** The tables, columns, constraints, indexes, functions and triggers, in words. */
 async function structureOf({ pool }: Connection): Promise<string[]> {
   const { rows } = await pool.query(`
     select format('column %s.%s %s %s %s %s', table_name, column_name, data_type, is_nullable, column_default, collation_name) as line

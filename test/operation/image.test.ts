@@ -15,7 +15,7 @@ interface Instruction {
   text: string
 }
 
-/** The instructions of each stage of the Dockerfile. What is before the first FROM is a stage of its own. */
+/** The instructions of each stage of the Dockerfile. The instructions before the first FROM are a stage of their own. */
 function stages(): Instruction[][] {
   const lines = read('Dockerfile').replaceAll(/^#.*\n/gm, '').replaceAll(/\\\n\s*/g, ' ').split('\n').filter(Boolean) // oxfmt-ignore
   const all: Instruction[][] = [[]]
@@ -83,7 +83,7 @@ test('the image has each program that a command of PostgreSQL calls', () => {
   for (const name of called.filter((word) => !inShell.has(word))) assert(programs.includes(`/${name}'`), name)
 })
 
-test('each package with programs for one kind of processor has them for both', () => {
+test('each package with programs for one kind of CPU has them for both', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> }
   const ofX64 = Object.entries(packages).filter(([name, { dev }]) => !dev && /linux(?:-?gnu)?-x64|linux-x64-gnu/.test(name)) // oxfmt-ignore
   assert(ofX64.length >= 4, 'Node, PostgreSQL, pictures and the bundler')

@@ -14,7 +14,7 @@ import { type Ends, eventually, temporaryFolder } from '../support/shop.ts'
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 /** Before this migration no database has noted what each one needs. */
 const FIRST_NOTED = '044'
-/** What a program that does not know of it could miss, or be refused by. */
+/** Changes after which a program that does not know of them could miss something or be refused. */
 const CONTRACTS = /\b(drop\s+(table|column|function|view|type)|rename|set\s+not\s+null|alter\s+column\s+\w+\s+type)\b/i
 
 /** An empty database, and a folder with the migrations that are put there. */

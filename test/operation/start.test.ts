@@ -172,10 +172,10 @@ test('files without their database: the service does not start with an empty one
   )
   assert(!fs.existsSync(path.join(dataDir, 'postgres')))
   await assertRefused({ DATA_DIR: dataDir, DATABASE_URL: await newDatabase(t) }, /^STORAGE_URL: .*files belongs to another database/) // oxfmt-ignore
-  const withdrawn = ['file_01m7y9ddw03mvznr65rfk4ah2z', 'Gone.']
+  const recalled = ['file_01m7y9ddw03mvznr65rfk4ah2z', 'Gone.']
   for (const [script, args] of [
     ['scripts/reconcile.ts', []],
-    ['scripts/recall.ts', withdrawn],
+    ['scripts/recall.ts', recalled],
   ] as const) {
     const { status, out, err } = await run(script, { DATA_DIR: dataDir }, [...args])
     assert.equal(status, 2)

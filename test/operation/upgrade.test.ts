@@ -9,7 +9,7 @@ import { request, bareEnvironment, serviceFolder } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-/** What a release has in git, of which the service and its set-up need these. */
+/** The parts of a release in git that the service and its set-up need. */
 const PARTS = ['package.json', 'package-lock.json', '.npmrc', '.gitignore', 'vite.config.ts', 'tsconfig.json', 'src', 'web', 'schema', 'scripts', 'client', 'docs'] // oxfmt-ignore
 const ends: (() => unknown)[] = []
 const t: Ends = { after: (end) => void ends.push(end) }

@@ -31,7 +31,7 @@ async function operatorRoutes(at: TestShop): Promise<Route[]> {
   )
 }
 
-/** Everything of an answer that a client can compare, without what is new with each request. */
+/** Everything of an answer that a client can compare, without the values that are new with each request. */
 function outline({ status, body, headers }: Answer) {
   const named = Object.fromEntries(headers)
   for (const name of ['x-request-id', 'date', 'content-length', 'keep-alive', 'connection']) delete named[name]

@@ -117,7 +117,7 @@ test('ten simultaneous acceptances make one sale, of what was paid, with its fee
   )
   await assertBooksAgree()
 
-  // what the processor reports later about the same payment changes nothing, and a refund works as for any sale
+  // a later report of the processor about the same payment changes nothing, and a refund works as for any sale
   await shop().status(orderId, 'bob@example.com', true)
   assert.equal((await detail(orderId)).status, 'paid')
   assert.equal((await post(orderId, 'refunds')).status, 201)

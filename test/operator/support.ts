@@ -32,7 +32,7 @@ export async function reviewedOrder(shop: TestShop, productId?: string): Promise
   return order.orderId
 }
 
-/** All sign-ins of this browser happened longer ago than what moves money or people allows. */
+/** All sign-ins of this browser are too old for actions that move money or people. */
 export const ageSignIns = async (shop: TestShop, browser: Browser): Promise<void> => {
   const { body } = await browser.session()
   await sql`update sessions set created_at = now() - interval '11 minutes' where id = ${body.session.id}`.execute(

@@ -8,7 +8,7 @@ import { query, times } from '../stand-ins/processor.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
-// What a seller in the EU asks buyers before the order, and what the order keeps of it.
+// The consents that a seller in the EU asks buyers for before the order, and the order's record of them.
 
 const shared = sharedShop()
 

@@ -44,7 +44,7 @@ async function usesOf(id: string): Promise<{ uses: number; held: number }> {
 
 const expire = async (shop: TestShop, orderId: string) => {
   await sql`update orders set expires_at = now(), due_at = now() where id = ${orderId}`.execute(shop.db)
-  await shop.reconcile()
+  await shop.syncDue()
 }
 
 test('wrong codes and discounts are refused', async () => {
@@ -374,7 +374,7 @@ test('unpaid orders hold a limited code for minutes; then others can buy, and th
     assert.deepEqual(await lifeOf(orderId), { minutes: 15, state: 'pending', dueInTime: true })
     await endTime(orderId)
   }
-  await shop.reconcile()
+  await shop.syncDue()
   assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
 
   const { body } = await order({ productId, discountCode: code, email: 'bob@example.com' })
@@ -441,7 +441,7 @@ test('a buyer who returns while the order expires gets either more time or a cle
   const orders = await Promise.all(asked.map(async ([body, headers]) => (await order(body!, headers as never)).body))
   await Promise.all(orders.map(({ orderId }) => endTime(orderId)))
   const [, ...again] = await Promise.all([
-    shop.reconcile(),
+    shop.syncDue(),
     ...asked.map(([body, headers]) => order(body!, headers as never)),
   ])
   let held = 0
@@ -470,7 +470,7 @@ test('money for an order whose use another buyer has still buys it at the promis
   const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'card' }
   const captured = { ...payment, state: 'captured', captures: [{ ...capture, capturedAt: new Date().toISOString() }] }
   const second = (async () => {
-    await shop.reconcile()
+    await shop.syncDue()
     return order({ productId, discountCode: code })
   })()
   const [told] = await Promise.all([shop.notify({ payment: captured }), second])

@@ -74,7 +74,7 @@ test('a buyer who is at the bank when the hold ends gets the same time again, on
   )
   const endHold = async () => {
     await sql`update orders set expires_at = now(), due_at = now()`.execute(shop.db)
-    await shop.reconcile()
+    await shop.syncDue()
   }
   const lives = async () =>
     (

@@ -183,7 +183,7 @@ test('a free order cannot be refunded, expire, or be found as a charge', async (
   const refund = await seller.call('POST', `/api/orders/${body.orderId}/refunds`, {})
   assertProblem(refund, 409, 'order_not_refundable')
   assert.equal(await shop.db.transaction().execute((tx) => moveOrderIfAllowed(tx, body.orderId, 'expire')), undefined)
-  await shop.reconcile()
+  await shop.syncDue()
   assert.equal((await shop.status(body.orderId)).status, 'paid')
 })
 

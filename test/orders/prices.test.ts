@@ -109,7 +109,7 @@ test('an order has the price of its currency, pinned, and without a currency the
     ['USD', 1900],
     [undefined, 1900],
   ] as const) {
-    // what else a client sends sets no price
+    // other fields that a client sends set no price
     const { status, body } = await order({
       productId: id,
       email,

@@ -102,7 +102,7 @@ const WORKER = `
   }
 `
 
-/** What all of them have: browsers, Deno, Bun, and the workers of the clouds (the minimum common API of WinterTC). */
+/** The interfaces that all of them have: browsers, Deno, Bun, and the workers of the clouds (the minimum common API of WinterTC). */
 const WEB = 'AbortController AbortSignal Blob Headers ReadableStream Response TextDecoder TextEncoder TransformStream URL URLSearchParams atob btoa clearTimeout console crypto fetch setTimeout' // oxfmt-ignore
 const web = () => Object.fromEntries(WEB.split(' ').map((name) => [name, globalThis[name as keyof typeof globalThis]]))
 

@@ -17,7 +17,7 @@ const DOCUMENTS = [
   ...fs.readdirSync(path.join(ROOT, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`), // oxfmt-ignore
 ]
 const TYPED_BY_A_TEST = [
-  // the test run itself, and what other tests start as these commands do
+  // the test run itself, and programs that other tests start as these commands do
   /^npm (?:start|test|ci)\b/,
   /^npm run (?:idp|client|bench|launch-day|rolling-upgrade|major-version|image-test|compose-test|server-test|instances|failover|pooler|format|client-types|simulate|add)\b/,
   // these need a real file, order or account: their own tests run them (recalled files, trust, doctor, upgrade, backup)

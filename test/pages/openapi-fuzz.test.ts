@@ -10,7 +10,7 @@ import { wholeSchema } from '../support/operations.ts'
 import { type Browser, newBrowser } from '../support/seller.ts'
 import { type Answer, sharedShop } from '../support/shop.ts'
 
-// Requests made from the API's own description, right and wrong, by chance. Whatever is answered must stand in the description:
+// Requests made from the API's own description, right and wrong, by chance. Every answer must stand in the description:
 // the status, the media type, the shape of the body, and the code of a refusal.
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
@@ -125,7 +125,7 @@ function problemOf({ method, operation }: Route, { status, body, headers }: Answ
   return `${status} with another body: ${JSON.stringify(Schema.Errors(schema, body)).slice(0, 500)}`
 }
 
-/** Requests of a route: mostly what its description asks for, with something wrong in it now and then. */
+/** Requests of a route: mostly as its description asks, with something wrong in it now and then. */
 function requestsFor({ path, operation }: Route): fc.Arbitrary<Request> {
   const parameters = operation.parameters ?? []
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
@@ -241,7 +241,7 @@ function stringOf({ pattern, minLength = 0, maxLength = 60 }: JsonSchema): fc.Ar
     try {
       return fc.stringMatching(new RegExp(pattern, 'u'))
     } catch {
-      // the library cannot make what looks ahead
+      // the library makes no texts for patterns that look ahead
     }
   }
   return fc.string({ minLength, maxLength: Math.min(maxLength, minLength + 60) })

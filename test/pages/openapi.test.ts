@@ -11,7 +11,7 @@ import { sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 
-/** What integrators and generators of clients need, beyond the linter's recommended rules. */
+/** Rules for integrators and generators of clients, beyond the linter's recommended ones. */
 const LINTED = {
   'parameter-description': 'error',
   'operation-parameters-unique': 'error',

@@ -448,7 +448,7 @@ describe('stripe', () => {
         await backfill(shop)
       }
       await walk()
-      // what happens “in the future” is listed once our own clock is there
+      // events “in the future” are listed once our own clock is there
       if (minutes > 0) bank.events.forEach((event) => (event['created'] -= minutes * 60))
       await walk()
       assert.equal(await statusOf(shop, order), 'paid', `${minutes} minutes`)

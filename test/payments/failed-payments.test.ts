@@ -53,7 +53,7 @@ test('a payment that fails after days causes one mail, with a link to pay again,
   for (const event of bank.events) await server.send(event)
   await shop.status(order.orderId, BOB, true)
   await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
-  await shop.reconcile()
+  await shop.syncDue()
   assert.equal(await promised(shop), 1)
   const timeline = (await shop.status(order.orderId, BOB)).timeline!.map(({ what }) => what)
   assert.deepEqual(timeline, ['created', 'payment_processing', 'payment_declined'])

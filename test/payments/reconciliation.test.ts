@@ -20,7 +20,7 @@ import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryF
 
 // A reconciliation without differences proves something only if it finds every difference that can be made.
 
-const PROVE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
+const RECONCILE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
@@ -124,7 +124,7 @@ describe('a shop of the sandbox', () => {
       lost.map(({ said }) => said),
       ['JPY 0', 'KWD 0', 'USD 0'],
     )
-    // another amount than the price is held in each; of dollars a bank has just now taken what had gone back
+    // another amount than the price is held in each; of dollars a bank has just now taken the money that had gone back
     assert.deepEqual(
       held.map(({ said }) => said),
       ['JPY 2999', 'KWD 12344', 'USD -1'],
@@ -414,8 +414,8 @@ describe('a shop of the sandbox', () => {
 
 test('a night’s days end with the last midnight; there are 15, and more after nights without a reconciliation', () => {
   const now = new Date('2026-11-21T03:17:05Z')
-  const spanAfter = (latestProof?: string) => {
-    const { from, to, days } = nightlySpan(now, latestProof ? new Date(latestProof) : undefined)
+  const spanAfter = (latestReconciliation?: string) => {
+    const { from, to, days } = nightlySpan(now, latestReconciliation ? new Date(latestReconciliation) : undefined)
     return [from.toISOString().slice(0, 10), to.toISOString(), days]
   }
   const midnight = '2026-11-21T00:00:00.000Z'
@@ -434,11 +434,11 @@ test('each night’s reconciliation sets the metrics for an alarm, on whichever 
   }
   const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
   atEnd(t, () => jobs.stop())
-  const proofs = () => query(shop.db, sql`select at from proofs`)
+  const reconciliations = () => query(shop.db, sql`select at from proofs`)
   const night = async () => {
-    const before = (await proofs()).length
+    const before = (await reconciliations()).length
     await inTransaction(shop.db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }]))
-    await eventually(proofs, (all) => all.length > before, 60)
+    await eventually(reconciliations, (all) => all.length > before, 60)
   }
   assert.equal(await measured(), 'Nan')
   const order = await shop.paid()
@@ -481,7 +481,7 @@ async function command(
   args: string[] = [],
   env: Record<string, string> = {},
 ): Promise<{ status: number; output: string }> {
-  const child = spawn(process.execPath, [PROVE, ...args], {
+  const child = spawn(process.execPath, [RECONCILE, ...args], {
     env: { ...bareEnvironment(), DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
   })
   let output = ''

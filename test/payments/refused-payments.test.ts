@@ -117,7 +117,7 @@ describe('a processor that refuses for good', () => {
     await sql`update orders set due_at = now() - interval '1 second', expires_at = now() - interval '1 second'`.execute(
       shop.db,
     )
-    await shop.reconcile()
+    await shop.syncDue()
     const { rows } = await sql<{ state: string }>`select state from orders`.execute(shop.db)
     assert.deepEqual(rows, [{ state: 'expired' }])
   })

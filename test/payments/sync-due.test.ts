@@ -59,11 +59,11 @@ async function rowOf(shop: TestShop, { orderId }: { orderId: string }): Promise<
   return row!
 }
 
-/** Looks at all that is due: again when a notification had the order just then. */
-async function reconcile(shop: TestShop, order: { orderId: string }): Promise<Row> {
+/** Looks at all that is due until the order is due later: again when a notification had the order just then. */
+async function lookUntilLater(shop: TestShop, order: { orderId: string }): Promise<Row> {
   return eventually(
     async () => {
-      await shop.reconcile()
+      await shop.syncDue()
       return rowOf(shop, order)
     },
     ({ dueAt, now }) => dueAt === null || dueAt > now,
@@ -89,7 +89,7 @@ test('a payment whose every notification was lost is found, and the files and th
   await shop.confirm(order, 'lost_webhook')
   assert.equal((await shop.status(order.orderId)).status, 'pending')
   await due(shop, order)
-  const row = await reconcile(shop, order)
+  const row = await lookUntilLater(shop, order)
   assert.equal(row.state, 'paid')
   assert.equal((await shop.status(order.orderId, 'bob@example.com')).downloads.length, 1)
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
@@ -107,7 +107,7 @@ test('a new order is looked at within a minute, and then less and less often as 
     [5, 6],
   ] as const) {
     await due(shop, order, { ageHours })
-    const { state, dueAt, now } = await reconcile(shop, order)
+    const { state, dueAt, now } = await lookUntilLater(shop, order)
     assert.equal(state, 'pending')
     // as long as it is old: 0, then 1, 1 + 2 = 3, and 3 + 5 = 8, which is more than the longest pause of 6
     about(nextHours, dueAt!.getTime() - now.getTime())
@@ -119,7 +119,7 @@ test('the last look before an order’s end is at its end', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await due(shop, order, { ageHours: 22 })
-  const { dueAt, expiresAt } = await reconcile(shop, order)
+  const { dueAt, expiresAt } = await lookUntilLater(shop, order)
   assert.equal(dueAt!.getTime(), expiresAt.getTime())
 })
 
@@ -128,7 +128,7 @@ test('an expired order is synced before it ends: a buyer who paid gets the files
   const order = await shop.checkout()
   await captured(shop, order)
   await due(shop, order, { over: true })
-  assert.equal((await reconcile(shop, order)).state, 'paid')
+  assert.equal((await lookUntilLater(shop, order)).state, 'paid')
   const { timeline } = await shop.status(order.orderId, 'bob@example.com')
   assert.deepEqual(
     timeline!.map(({ what }) => what),
@@ -142,7 +142,7 @@ test('an unpaid order expires, and its payment can no longer be made; a new orde
   const order = await shop.checkout({ productId })
   await shop.confirm(order, 'decline')
   await due(shop, order, { ageHours: 24, over: true })
-  const { dueAt, now } = await reconcile(shop, order)
+  const { dueAt, now } = await lookUntilLater(shop, order)
   about(72, dueAt!.getTime() - now.getTime())
   const status = await shop.status(order.orderId, 'bob@example.com')
   assert.deepEqual([status.status, status.nextPollMs, status.timeline!.at(-1)!.what], ['expired', null, 'expired'])
@@ -158,7 +158,7 @@ test('an expired order gives no new way to pay it, for any repeated request', as
   const key = { 'idempotency-key': randomBytes(12).toString('hex') }
   const order = await shop.checkout({ productId }, key)
   await due(shop, order, { over: true })
-  await reconcile(shop, order)
+  await lookUntilLater(shop, order)
   const { clientSecret, status, orderId } = await shop.checkout({ productId }, key)
   assert.deepEqual(
     { clientSecret, status, orderId },
@@ -173,13 +173,13 @@ test('money that comes days after the order expired still delivers: by notificat
     (order) => shop.status(order.orderId, 'bob@example.com', true),
     async (order) => {
       await due(shop, order)
-      await reconcile(shop, order)
+      await lookUntilLater(shop, order)
     },
   ]
   for (const way of ways) {
     const order = await shop.checkout()
     await due(shop, order, { over: true })
-    assert.equal((await reconcile(shop, order)).state, 'expired')
+    assert.equal((await lookUntilLater(shop, order)).state, 'expired')
     await captured(shop, order)
     await way(order)
     const status = await shop.status(order.orderId, 'bob@example.com')
@@ -197,9 +197,9 @@ test('an expired order is looked at once more, and then left alone', async () =>
   const [shop] = shared()
   const order = await shop.checkout()
   await due(shop, order, { over: true })
-  assert.equal((await reconcile(shop, order)).state, 'expired')
+  assert.equal((await lookUntilLater(shop, order)).state, 'expired')
   await due(shop, order)
-  const { state, dueAt } = await reconcile(shop, order)
+  const { state, dueAt } = await lookUntilLater(shop, order)
   assert.deepEqual([state, dueAt], ['expired', null])
 })
 
@@ -208,14 +208,14 @@ test('an order whose bank works on the payment does not expire, and its payment 
   const order = await shop.checkout()
   await bankAtWork(shop, order, 'card')
   await due(shop, order, { ageHours: 24, over: true })
-  const { state, dueAt, now } = await reconcile(shop, order)
+  const { state, dueAt, now } = await lookUntilLater(shop, order)
   assert.equal(state, 'processing')
   about(1, dueAt!.getTime() - now.getTime())
   assert.equal((await shop.sandboxPayment(order.orderId)).state, 'processing')
 
   await captured(shop, order)
   await due(shop, order)
-  assert.equal((await reconcile(shop, order)).state, 'paid')
+  assert.equal((await lookUntilLater(shop, order)).state, 'paid')
 })
 
 test('a bank that began before our first sync is found at work too, and the order does not expire', async () => {
@@ -223,7 +223,7 @@ test('a bank that began before our first sync is found at work too, and the orde
   const order = await shop.checkout()
   await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'debit' })
   await due(shop, order, { over: true })
-  assert.equal((await reconcile(shop, order)).state, 'processing')
+  assert.equal((await lookUntilLater(shop, order)).state, 'processing')
 })
 
 test('a bank transfer and a UPI payment have seven days, a card has one', async () => {
@@ -253,7 +253,7 @@ test('a payment that we started and never noted is found by its key, paid or not
       shop.db,
     )
     await due(shop, order)
-    assert.equal((await reconcile(shop, order)).state, paid ? 'paid' : 'pending')
+    assert.equal((await lookUntilLater(shop, order)).state, paid ? 'paid' : 'pending')
     const attempts = await query(
       shop.db,
       sql`select processor_payment_id as id, state from payments where order_id = ${order.orderId}`,
@@ -275,7 +275,7 @@ test('an attempt that never reached the processor is ended with its order', asyn
     shop.db,
   )
   await due(shop, order, { over: true })
-  assert.equal((await reconcile(shop, order)).state, 'expired')
+  assert.equal((await lookUntilLater(shop, order)).state, 'expired')
   assert.equal((await shop.sandboxPayment(order.orderId)).state, 'canceled')
 })
 
@@ -286,8 +286,8 @@ test('an order that the processor gives no answer about is left as it is, looked
   await captured(shop, found)
   await due(shop, lost, { ageHours: 1, over: true })
   await due(shop, found)
-  assert.equal((await reconcile(shop, found)).state, 'paid')
-  const { state, dueAt, now } = await reconcile(shop, lost)
+  assert.equal((await lookUntilLater(shop, found)).state, 'paid')
+  const { state, dueAt, now } = await lookUntilLater(shop, lost)
   assert.equal(state, 'pending', 'an order that may be paid does not expire without a sync')
   about(1, dueAt!.getTime() - now.getTime())
 })
@@ -300,9 +300,9 @@ test('two services that look at the same time ask about each order once, however
   for (const order of orders.slice(0, 20)) await captured(shop, order)
   const asked = await watchAsking(shop)
   await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
-  await Promise.all([shop.reconcile(), other.reconcile(), shop.reconcile()])
+  await Promise.all([shop.syncDue(), other.syncDue(), shop.syncDue()])
   for (const [i, order] of orders.entries()) {
-    const { state } = await reconcile(shop, order)
+    const { state } = await lookUntilLater(shop, order)
     assert.equal(state, i < 20 ? 'paid' : 'pending')
     assert.equal((await asked(order.orderId)).length, 1)
   }
@@ -326,7 +326,7 @@ test('a process that dies while it looks leaves its orders to the others within 
   await shop.db.transaction().execute(async (tx) => {
     // the sandbox answers no one
     await sql`lock table sandbox_payments in access exclusive mode`.execute(tx)
-    const looks = doomed.reconcile()
+    const looks = doomed.syncDue()
     looks.catch(() => {})
     await eventually(
       () =>
@@ -341,13 +341,13 @@ test('a process that dies while it looks leaves its orders to the others within 
     await wire.cut()
     await assert.rejects(looks)
   })
-  assert.equal(await shop.reconcile(), 0, 'a claim keeps others away while the look may be under way')
+  assert.equal(await shop.syncDue(), 0, 'a claim keeps others away while the look may be under way')
   for (const order of [paid, unpaid, sold]) {
     const { dueAt, now } = await rowOf(shop, order)
     assert.ok(dueAt!.getTime() - now.getTime() <= 120_000, `it waits for ${dueAt!.getTime() - now.getTime()} ms`)
   }
   await claimsEnd(shop)
-  assert.equal(await shop.reconcile(), 3)
+  assert.equal(await shop.syncDue(), 3)
   assert.equal((await rowOf(shop, paid)).state, 'paid')
   assert.equal((await rowOf(shop, unpaid)).state, 'expired')
   const { dueAt, now } = await rowOf(shop, sold)
@@ -374,7 +374,7 @@ test('a look that ends after its claim changes nothing about when the order is d
     alter table sandbox_payments force row level security`.execute(shop.db)
   const { late, before } = await shop.db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(4711)`.execute(tx)
-    const late = other.reconcile()
+    const late = other.syncDue()
     late.catch(() => {})
     await eventually(
       () =>
@@ -386,7 +386,7 @@ test('a look that ends after its claim changes nothing about when the order is d
       (waiting) => waiting.length === 2,
     )
     await claimsEnd(shop)
-    assert.equal(await shop.reconcile(), 2)
+    assert.equal(await shop.syncDue(), 2)
     // something else sets a time again for the order that was looked at for the last time
     assert.equal((await rowOf(shop, sold)).dueAt, null)
     await sql`update orders set due_at = now() + interval '1 hour' where id = ${sold.orderId}`.execute(shop.db)
@@ -437,7 +437,7 @@ test('an order does not expire while its buyer begins another payment, and the n
   assert.equal(await syncDue(asking), 1)
   assert.equal((await rowOf(shop, order)).state, 'pending')
   await due(shop, order)
-  await shop.reconcile()
+  await shop.syncDue()
   assert.equal((await rowOf(shop, order)).state, 'expired')
   const left = await query(shop.db, sql`select from payments where order_id = ${order.orderId} and state <> 'canceled'`)
   assert.equal(left.length, 0)
@@ -503,7 +503,7 @@ test('a paid order is synced less and less often, and a refunded one is not', as
     await sql`update orders set paid_at = now() - make_interval(days => ${paidDaysAgo}), due_at = now() where id = ${paid.orderId}`.execute(
       shop.db,
     )
-    const { dueAt, now } = await reconcile(shop, paid)
+    const { dueAt, now } = await lookUntilLater(shop, paid)
     assert.equal(dueAt && Math.round((dueAt.getTime() - now.getTime()) / (24 * hours)), nextInDays ?? null)
   }
 })
@@ -517,7 +517,7 @@ test('a dispute is synced each week until the bank has decided, however long tha
     await sql`update orders set paid_at = now() - make_interval(days => ${paidDaysAgo}), due_at = now() where id = ${order.orderId}`.execute(
       shop.db,
     )
-    const { state, dueAt, now } = await reconcile(shop, order)
+    const { state, dueAt, now } = await lookUntilLater(shop, order)
     return [state, dueAt && Math.round((dueAt.getTime() - now.getTime()) / HOUR_MS)]
   }
   for (const paidDaysAgo of [2, 20, 31, 400]) assert.deepEqual(await look(paidDaysAgo), ['disputed', 7 * 24])
@@ -579,7 +579,7 @@ test('an open dispute is synced each week in every state of its order, and in th
     }
     const look = async () => {
       await sql`update orders set due_at = now() where id = ${order.orderId} and due_at is not null`.execute(shop.db)
-      const { state, dueAt, now } = await reconcile(shop, order)
+      const { state, dueAt, now } = await lookUntilLater(shop, order)
       assert.equal(state, is, what)
       return dueAt && Math.round((dueAt.getTime() - now.getTime()) / HOUR_MS)
     }
@@ -622,6 +622,6 @@ test('a second capture without a notification is found and sent back', async (t)
     select due_at <= now() + interval '1 hour' as soon from orders where id = ${order.orderId}`.execute(shop.db)
   assert.equal(rows[0]!.soon, true, 'a paid order is looked at once more')
   await sql`update orders set due_at = now() where id = ${order.orderId}`.execute(shop.db)
-  await shop.reconcile()
+  await shop.syncDue()
   await shop.until(order.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'duplicate_refunded'))
 })

@@ -74,7 +74,7 @@ test('a buyer’s sync, the notification, its copies and the reconciler at the s
     const [one, two] = await Promise.all([
       shop.status(order.orderId, 'bob@example.com', true),
       other.status(order.orderId, 'bob@example.com', true),
-      shop.reconcile(),
+      shop.syncDue(),
       ...[shop, other, shop, other].map((each) => each.notify({ payment })),
     ])
     assert.ok(one.paid || two.paid, 'the request that synced has the processor’s state')

@@ -5,7 +5,7 @@ import { ageSignIns, logOf, operatorOf } from '../operator/support.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
 import { IBAN, MANUAL, dueSeller, endHold, lineOf, newPaidSeller, payoutEntries, runs } from './support.ts'
 
-// What an operator and a seller decide about single payouts: wait with one seller, and what comes after a payout that came back.
+// Decisions of an operator and a seller about single payouts: wait with one seller, and go on after a payout that came back.
 
 const PAYER = 'NL91ABNA0417164300'
 const shared = sharedShop({ env: { ...MANUAL.env, PAYOUT_FROM_NAME: 'Till GmbH', PAYOUT_FROM_IBAN: PAYER } })
@@ -71,7 +71,7 @@ test('a seller is left out while the run is approved: the payout and the line ag
   }
 })
 
-/** A payout that the bank has sent back, and what the next run says of the seller. */
+/** A payout that the bank has sent back, and the seller's line in the next run. */
 async function refused() {
   const seller = await dueSeller(shared())
   const operator = await operatorOf(shared())

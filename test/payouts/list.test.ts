@@ -10,7 +10,7 @@ import { makeKey, programWith } from '../support/keys.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
-// What a seller reads of the payouts: the list, each with its orders, and the statement.
+// The payouts that a seller reads: the list, each with its orders, and the statement.
 
 const shared = sharedShop()
 

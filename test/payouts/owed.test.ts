@@ -7,7 +7,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { type Owed, owedOf, owedTo } from '../../src/payouts/owed.ts'
 import { sharedShop } from '../support/shop.ts'
 
-// What is owed to sellers: the sums of the ledger against a plain reading of the rules.
+// Money owed to sellers: the sums of the ledger against a plain reading of the rules.
 
 const shared = sharedShop()
 const HOLD_DAYS = 7
@@ -38,7 +38,7 @@ interface Entry {
 
 const ages = fc.integer({ min: 0, max: 2 * HOURS })
 const minors = fc.integer({ min: 1, max: 10_000 })
-/** An order with what became of it after its sale, and some payouts. */
+/** An order with the entries after its sale, and some payouts. */
 const order = fc
   .record({
     saleAge: ages,

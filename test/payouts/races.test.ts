@@ -10,7 +10,7 @@ import { query } from '../stand-ins/processor.ts'
 import { eventually, sharedShop } from '../support/shop.ts'
 import { IBAN, MANUAL, dueSeller, lineOf, newPaidSeller, payoutEntries, refundedInFull, runs } from './support.ts'
 
-// What happens at the same moment: whoever comes second must find the books as the first one left them.
+// Requests at the same moment: the second one must find the books as the first one left them.
 
 const shared = sharedShop(MANUAL)
 

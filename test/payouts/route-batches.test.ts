@@ -55,7 +55,7 @@ test('a refund and a second payment of an order, told in one moment, leave due w
     assert.deepEqual(await pass(), { due: NET - 19_600, passed: 2 * NET, refunded: 20_000 }, String(refundFirst))
     assert(added.includes(`take_back ${order.orderId}`))
     assert.equal(await all().balanceOf(`direct:${seller.id}`), 2 * NET)
-    // the sale is refunded in part, and what was held of the second capture is not the seller's
+    // the sale is refunded in part, and the held money of the second capture is not the seller's
     assert.equal(await all().balanceOf(`seller:${seller.id}`), NET - 19_600 - 2 * NET)
   }
 })

@@ -20,7 +20,7 @@ async function rowsOf(sellerId: string) {
   return rows
 }
 
-/** What the operator reads about ended accounts of a seller. */
+/** The operator's matters about ended accounts of a seller. */
 async function endsShown(sellerId: string): Promise<string[]> {
   const operator = newBrowser(all().shop)
   await operator.signInByCode(OPERATOR)

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { NET, type RouteShop, sharedRouteShop } from '../support/route-shop.ts'
 import { assertProblem } from '../support/shop.ts'
 
-// The settlements by which Razorpay pays sellers' banks what was passed on to their linked accounts.
+// The settlements by which Razorpay pays the money in sellers' linked accounts to their banks.
 
 const all = sharedRouteShop()
 
 type Seller = Awaited<ReturnType<RouteShop['selling']>>
 
-/** Does what the job does each ten minutes, here twice. */
+/** Does the same as the job that runs each ten minutes, here twice. */
 async function mirror(): Promise<void> {
   await Promise.all([all().readSettlements(), all().readSettlements()])
 }
@@ -99,7 +99,7 @@ test('a settlement that fails and is tried again is shown as it is, and as paid 
   await mirror()
   const [paid] = await listed(seller)
   assert.deepEqual([paid.status, paid.endedAt, paid.failure], ['paid', undefined, undefined])
-  // what the seller finds at the bank
+  // the seller finds this number at the bank
   assert.deepEqual([paid.reference, paid.bankReference], [made['id'], made['utr']])
   assert.deepEqual(parts(await opened(seller, paid)).orders, [[order!.orderId, NET]])
   assert.deepEqual(await all().differences(), [])

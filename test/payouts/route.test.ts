@@ -5,7 +5,7 @@ import { BUSINESS, FEE, OPERATOR, PRICE, sharedRouteShop } from '../support/rout
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-// Sellers' linked accounts at Razorpay, and who sells.
+// Sellers' linked accounts at Razorpay, and which sellers sell.
 
 const ORDER = ['sale', 'fee', 'passed_on']
 const all = sharedRouteShop()
@@ -65,7 +65,7 @@ test('a seller sells only while the linked account is activated, and reads why n
     'A document that proves the address',
     'More about your business',
   ])
-  // the seller corrects it: the same account, with what is new
+  // the seller corrects it: the same account, with the new details
   const again = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, businessPan: 'ABCFE1234F' })
   assert.equal(again.body.state, 'restricted')
   assert.deepEqual(account.legal_info, { pan: 'ABCFE1234F' })

@@ -138,7 +138,7 @@ export const payoutEntries = (shop: TestShop, sellerId: string) =>
       where order_id is null and ${`seller:${sellerId}`} in (debit_account, credit_account) order by created_at, kind`,
   )
 
-/** What the buyer's bank says of an order's payment, in the sandbox. */
+/** The seller refunds an order in full, and the service has booked it. */
 export async function refundedInFull(shop: TestShop, seller: PaidSeller, orderId: string): Promise<void> {
   assert.equal((await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
   await eventually(

@@ -9,7 +9,7 @@ import { type Processor, ProcessorUnavailable } from '../../src/processors/proce
 import { NET, PRICE, sharedRouteShop } from '../support/route-shop.ts'
 
 // Razorpay has no idempotency key for reversals. So a lease on the order keeps a part of it from coming back twice: the lease covers
-// one request at a time, and whoever has lost it makes no more.
+// one request at a time, and a job that has lost it makes no more.
 
 const all = sharedRouteShop()
 beforeEach(() => all().route.catchUp())

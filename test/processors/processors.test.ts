@@ -205,7 +205,7 @@ describe('razorpay', () => {
     await sql`update orders set expires_at = now() - interval '1 hour', due_at = now() where id = ${order.orderId}`.execute(
       shop.db,
     )
-    await shop.reconcile()
+    await shop.syncDue()
     assert.equal((await shop.status(order.orderId, BOB)).status, 'expired')
     bank.authorize(id)
     await bank.delivered()

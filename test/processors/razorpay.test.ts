@@ -221,7 +221,7 @@ test('an order with another amount, currency or receipt than ours is not accepte
   await unavailable(processor.startPayment({ ...payment, amountMinor: RUPEES + 1 }))
   await unavailable(processor.startPayment({ ...payment, orderId: newId('ord') }))
   bank.orders.get(processorPaymentId)!.receipt = `${payment.key}x`
-  // the list gives what contains a receipt: only the very one counts
+  // the list gives every Order whose receipt contains ours: only an Order with exactly our receipt counts
   assert.notEqual((await processor.startPayment(payment)).processorPaymentId, processorPaymentId)
   // all that is said fits together, and is of another order
   const other = await processor.startPayment(attempt())

@@ -59,7 +59,7 @@ test('a shop that was down for months reads the thirty days that Stripe lists', 
   assert(server.calls.length <= 30 * 4 + 1)
 })
 
-// ── the proof
+// ── the lists for a reconciliation
 
 test('movements list exactly the events, each in its day', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)

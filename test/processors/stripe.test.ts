@@ -412,7 +412,7 @@ test('a wrong key counts as an outage, and the error does not repeat it', async 
   assert.equal(server.calls[0]!.status, 401)
 })
 
-// ── what takes its time
+// ── slow answers
 
 test('Stripe is given up when it hangs, drips, or does everything and never answers', async (t) => {
   const faults: Fault[] = ['hang', 'drip', 'done then hang']

@@ -32,7 +32,7 @@ async function newProduct(status = 'active'): Promise<string> {
   return id
 }
 
-/** Does what a page does with a chosen picture. */
+/** Handles a chosen picture as a page does. */
 async function put(productId: string, bytes: Uint8Array, headers: Record<string, string> = {}): Promise<Answer> {
   const address = `/api/products/${productId}/image`
   const response = await fetch(shop().url + address, {

@@ -15,7 +15,7 @@ import { bareEnvironment } from '../support/service.ts'
 import { SECRET, assertProblem, eventually, sharedShop, temporaryFolder } from '../support/shop.ts'
 import { newUploader, sha256 } from '../support/uploads.ts'
 
-const WITHDRAW = path.join(import.meta.dirname, '../../scripts/recall.ts')
+const RECALL = path.join(import.meta.dirname, '../../scripts/recall.ts')
 const NO_FILE = 'file_01kakd4m2n5p8q1r3s6t9v0w2x'
 const shop = sharedShop()
 let ann: Browser
@@ -36,7 +36,7 @@ async function sold(names = ['bad.exe', 'good.pdf'], priceMinor = 0) {
   return { productId, fileIds: body.files.map(({ id }: { id: string }) => id) as string[] }
 }
 
-const withdraw = (fileId: string, reason = 'It holds a virus.') => recallFile(shop().db, { fileId, reason })
+const recall = (fileId: string, reason = 'It holds a virus.') => recallFile(shop().db, { fileId, reason })
 
 const named = (files: { name: string }[]) => files.map(({ name }) => name)
 
@@ -67,7 +67,7 @@ test('a recalled file is gone at once for all its buyers, and the rest of the or
   const shown = { ...(await shop().call('GET', `/api/products/${productId}/public`)).body }
   assert.equal((await shop().call('GET', links[0]!)).status, 200)
 
-  const { withdrawnAt } = await withdraw(fileIds[0]!)
+  const { recalledAt } = await recall(fileIds[0]!)
 
   for (const method of ['GET', 'HEAD']) assert.equal((await shop().call(method, links[0]!)).status, 403)
   for (const headers of [undefined, { range: 'bytes=1-' }]) {
@@ -76,24 +76,24 @@ test('a recalled file is gone at once for all its buyers, and the rest of the or
     assert.match(answer.body.detail, /“It holds a virus\.”$/)
   }
   assert.equal((await shop().call('GET', links[1]!)).status, 200)
-  const withdrawn = {
+  const recalled = {
     id: fileIds[0],
     name: 'bad.exe',
     reason: 'It holds a virus.',
-    withdrawnAt: withdrawnAt.toISOString(),
+    withdrawnAt: recalledAt.toISOString(),
   }
   const status = await shop().status(orderId, email)
   const { items } = (await reader.call('GET', '/api/library')).body
   for (const order of [status, items[0]]) {
     assert.deepEqual(named(order.downloads), ['good.pdf'])
-    assert.deepEqual(order.withdrawnFiles, [withdrawn])
+    assert.deepEqual(order.withdrawnFiles, [recalled])
   }
   assert.equal((await shop().status(orderId, newMailbox())).withdrawnFiles, undefined)
   const own = (await ann.call('GET', `/api/orders/${orderId}`)).body
   const product = (await ann.call('GET', `/api/products/${productId}`)).body
   for (const one of [own, product]) {
     assert.deepEqual(named(one.files), ['good.pdf'])
-    assert.deepEqual(one.withdrawnFiles, [withdrawn])
+    assert.deepEqual(one.withdrawnFiles, [recalled])
   }
   assert.equal(product.status, 'active')
   assert.deepEqual((await shop().call('GET', `/api/products/${productId}/public`)).body, shown)
@@ -133,11 +133,11 @@ test('everybody who has paid for the file gets one mail, and no other person doe
   await shop().checkout({ productId: elsewhere.productId, email: other! })
 
   const reasons = ['It holds a virus.', 'Another reason.', 'A third.']
-  const answers = await Promise.all(reasons.map((reason) => withdraw(fileIds[0]!, reason)))
+  const answers = await Promise.all(reasons.map((reason) => recall(fileIds[0]!, reason)))
   assert.equal(answers.filter(({ already }) => !already).length, 1)
   assert.equal(new Set(answers.map(({ reason }) => reason)).size, 1)
   await Promise.all([shop().enqueueRecallMails(), shop().enqueueRecallMails()])
-  assert.equal((await withdraw(fileIds[0]!, 'Once more.')).already, true)
+  assert.equal((await recall(fileIds[0]!, 'Once more.')).already, true)
   await shop().enqueueRecallMails()
   // paid when it was gone: the rest is delivered, and the order says the rest
   assert.equal((await shop().confirm(pending)).status, 200)
@@ -183,7 +183,7 @@ test('every copy that its seller has is recalled, and no other seller’s copy',
   const other = await shop().checkout({ productId: others, email: stranger })
   const { files: own } = (await ann.call('GET', `/api/products/${first}`)).body
 
-  const { elsewhere } = await withdraw(own[0].id)
+  const { elsewhere } = await recall(own[0].id)
   assert.deepEqual(
     elsewhere.map(({ productName }) => productName),
     ['Tools'],
@@ -198,7 +198,7 @@ test('every copy that its seller has is recalled, and no other seller’s copy',
   assert.deepEqual([named(status.downloads), status.withdrawnFiles], [['book.pdf'], undefined])
   const product = (await ann.call('GET', `/api/products/${third}`)).body
   assert.deepEqual([named(product.files), named(product.withdrawnFiles)], [['book.pdf'], ['bad.exe']])
-  assert.equal((await withdraw(elsewhere[0]!.fileId)).already, false)
+  assert.equal((await recall(elsewhere[0]!.fileId)).already, false)
   assert.deepEqual(await filesOf(other.orderId, stranger), [])
 })
 
@@ -214,7 +214,7 @@ test('recalled bytes cannot be uploaded again, and buyers get the file that repl
   // replaced: the version bought is still the buyer’s, with the newer one
   await seller.send('POST', `/api/products/${seller.productId}/files?name=new.exe&replaces=${first.body.id}`, good)
   assert.deepEqual(await filesOf(orderId, email), ['bad.exe', 'new.exe'])
-  await withdraw(first.body.id)
+  await recall(first.body.id)
   assert.deepEqual(await filesOf(orderId, email), ['new.exe'])
 
   assertProblem(await put('other.exe', bad), 403, 'file_withdrawn')
@@ -232,7 +232,7 @@ test('a process that dies while it enqueues the mails leaves all of them to the 
   const { productId, fileIds } = await sold()
   const emails = [newMailbox(), newMailbox()]
   for (const email of emails) await shop().checkout({ productId, email })
-  await withdraw(fileIds[0]!)
+  await recall(fileIds[0]!)
   const dying = { add: () => Promise.reject(new Error('died')) }
   await assert.rejects(enqueueRecallMails(shop().db, dying as never), /died/)
   await Promise.all([shop().enqueueRecallMails(), shop().enqueueRecallMails()])
@@ -247,10 +247,10 @@ test('a reason is one line of text, whatever stands in it', async () => {
   const { orderId } = await shop().checkout({ productId, email })
   const direction = String.fromCodePoint(0x202e)
   for (const reason of ['', '   ', 'x'.repeat(501), 'a\nb', 'a\r\nBcc: b', 'a\0', direction])
-    await assert.rejects(withdraw(fileIds[0]!, reason), { code: 'validation_failed' })
+    await assert.rejects(recall(fileIds[0]!, reason), { code: 'validation_failed' })
   assert.equal((await filesOf(orderId, email)).length, 2)
   const reason = `<script>alert(1)</script><a href="https://evil.test">'"; drop table files; -- 💥${'x'.repeat(400)}`
-  await withdraw(fileIds[0]!, reason)
+  await recall(fileIds[0]!, reason)
   await shop().enqueueRecallMails()
   const [mail] = await wasTold(email)
   assert(mail!.text.includes(reason))
@@ -269,7 +269,7 @@ test('an operator recalls any file by a command, which prints the result', async
     DATA_DIR: await temporaryFolder(t),
   }
   const run = async (...args: string[]) => {
-    const child = spawn(process.execPath, [WITHDRAW, ...args], { env })
+    const child = spawn(process.execPath, [RECALL, ...args], { env })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
     const status = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))

@@ -374,7 +374,7 @@ test('a request for a code costs the same work for a mailbox that is known as fo
 test('a person who signed a mailbox up before its owner keeps nothing afterwards', async () => {
   const [shop] = shared()
   const email = newMailbox()
-  // as an attacker would leave it: a password and a session that work, a linked account, a move to another mailbox under way
+  // as an attacker would leave it: a password and a session that work, a linked identity, a move to another mailbox under way
   const attacker = newBrowser(shop)
   const { seller } = (await attacker.signInByCode(email)).body
   await attacker.setPassword('the attacker knows this')

@@ -7,7 +7,7 @@ import { sweepKeys } from '../../src/sellers/keys/keys.ts'
 import { sweepActivity } from '../../src/sellers/keys/uses.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-/** Two instances, because what one of them ends must end at the other. */
+/** Two instances, because a key that is revoked at one of them must end at the other. */
 const pair = sharedPair()
 
 const DAY_MS = 86_400_000
@@ -118,7 +118,7 @@ test('a key makes only keys that may do no more than itself, and end no later', 
       403,
       'key_too_weak',
     )
-  // what it does not name, it has of its maker
+  // a new key takes from its maker the values that the request does not name
   const { key } = await makeKey(program, ['orders:read'])
   assert.deepEqual(
     { ends: key.expiresAt, productIds: key.productIds, madeBy: key.madeBy },

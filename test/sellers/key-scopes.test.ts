@@ -11,7 +11,7 @@ const shared = sharedShop()
 const NOT_SELLERS = new Set(['Checkout', 'Charges', 'Withdrawals', 'Library', 'Sandbox', 'Operator', 'Operation'])
 /** Routes that need no session: the steps of signing in and out, and the document of an invoice, which its own link opens. */
 const BEFORE_SIGN_IN = new Set(['requestCode', 'getAwaitedCode', 'verifyCode', 'signInByPassword', 'signOut', 'getProviders', 'getInvoiceDocument', 'startProviderSignIn', 'finishProviderSignIn']) // oxfmt-ignore
-/** What a person does, signed in: the account itself, and what leads buyers or their mails elsewhere. */
+/** Changes that only a signed-in person makes: of the account itself, and those that lead buyers or their mails elsewhere. */
 const SESSION_ONLY = ['addSite', 'changeBrand', 'changeMailSettings', 'confirm', 'decline', 'endOtherSessions', 'endSession', 'getBrand', 'getInvoiceProfile', 'getMailSettings', 'getPayoutAccount', 'getSession', 'linkIdentity', 'listAccountEvents', 'listIdentities', 'listPayoutDetails', 'listSessions', 'listSites', 'openPayoutAccount', 'putInvoiceProfile', 'putPayoutDetails', 'removeLogo', 'removePayoutDetails', 'removeSite', 'removeTaxProfile', 'renameSeller', 'requestBuyerEmailChange', 'requestEmailChange', 'saveTaxProfile', 'setLogo', 'setPassword', 'tellPayoutAccount', 'unlinkIdentity', 'verifyEmailChange'] // oxfmt-ignore
 
 interface Declared {

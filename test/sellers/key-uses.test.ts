@@ -102,7 +102,7 @@ test('no route gives a bound key what is not its own', async (t) => {
         for (const foreign of [two, orderId, fileId, discount.body.id]) assert(!JSON.stringify(answer.body).includes(foreign), `${method} ${path}`) // oxfmt-ignore
       }
     }
-  // the lists, each narrowed; and what a bound key makes is bound as it is
+  // the lists, each narrowed; and a key that a bound key makes is bound as it is
   t.diagnostic(passed.join(', '))
   assert.deepEqual(passed.sort(), ['get /api/discounts', 'get /api/orders', 'get /api/products', 'post /api/keys'])
 })
@@ -255,7 +255,7 @@ test('the log holds no key, whatever becomes of the request', async (t) => {
       done()
     },
   })
-  // at its most talkative, and without what cuts secrets from the lines of the service
+  // at its most talkative, and without the filter that cuts secrets from the lines of the service
   const shop = await startTestShop(t, { log: pino({ level: 'trace' }, stream) })
   const ann = await signedInAnn(shop)
   const { id, secret } = await makeKey(ann, ['orders:read', 'products:write'])

@@ -24,7 +24,7 @@ const CALLBACK = 'http://shop.test/api/auth/idp/callback'
 const HONEST = { subject: 'subject-1', email: 'ann@idp.test', emailVerified: true }
 /** The time limit of a start or a return when the provider does not answer in time anyway. */
 const SHORT_MS = 500
-/** Far more than is read of an answer, which is half a megabyte, and than lies between: what sockets hold. */
+/** Far more than is read of an answer, which is half a megabyte, and than the sockets between hold. */
 const ENDLESS_BYTES = 32 * 1024 * 1024
 
 interface Line {
@@ -483,7 +483,7 @@ test('the client authenticates as configured, post or Basic, with any characters
     const { client, provider } = await start(t, { ...odd, authMethod })
     assert.equal((await signIn(client, provider)).subject, 'subject-1', authMethod)
   }
-  // some providers do not decode what the standard encodes: for them the other method works
+  // some providers do not decode the characters that the standard encodes: for them the other method works
   const plain = { clientId: 'a-client', clientSecret: 'a-secret', decodesBasic: false }
   const basic = await start(t, { ...plain, authMethod: 'client_secret_basic' })
   await assertFault(signIn(basic.client, basic.provider), 'idp_failed', 'Basic that is not decoded')

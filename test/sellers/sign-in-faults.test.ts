@@ -257,7 +257,7 @@ const NEEDING_NONE = ['GET /api/auth/providers', 'GET /api/auth/idp', 'GET /api/
 
 test('while the database is down every way to sign in says so, signs out no one, and works again afterwards', async (t) => {
   const wire = await startDatabaseProxy(t, await newDatabase(t))
-  // with limits: what counts tries needs the database too
+  // with limits: their counters need the database too
   const env = { LIMITS: 'code=1000/900,code_address=1000/900,code_try=1000/900,password=1000/900' }
   const shop = await startTestShop(t, { databaseUrl: wire.url, env })
   const browser = newBrowser(shop)

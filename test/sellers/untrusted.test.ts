@@ -110,7 +110,7 @@ test('no mail to a buyer has a stranger’s words in its subject or its title, i
     locale: null,
     brand: { logoId: 'logo_1', accent: '#ff0000' },
     fileName: `${MESSAGE}.exe`,
-    withdrawnReason: 'It holds a virus.',
+    recallReason: 'It holds a virus.',
     invoices: null,
     tax: null,
     notReceived: false,
@@ -154,7 +154,7 @@ test('receipts of a stranger’s free product are few; the orders are as good as
       [true, 1, true],
     ],
   )
-  // another stranger uses up the rest of what all strangers have
+  // another stranger uses up the rest of the limit of all strangers
   const ofMallory = await freeProduct(shop, mallory)
   assert.equal((await order(ofMallory)).status.receiptHeld, undefined)
   assert.equal((await order(ofMallory)).status.receiptHeld, true)

@@ -11,7 +11,7 @@ import { sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 /** PostgreSQL plans a statement anew for its first five values before it compares the costs. */
-const PLANNED_ANEW = 5
+const CUSTOM_PLANS = 5
 
 test('the statements of most requests of a seller keep their plan: to plan them takes longer than to run them', async (t) => {
   const shop = shared()
@@ -41,15 +41,15 @@ test('the statements of most requests of a seller keep their plan: to plan them 
   const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, onError: () => {} })
   atEnd(t, close)
   const findSession = sessionFinder(db)
-  for (let time = 0; time < 2 * PLANNED_ANEW; time++) {
+  for (let time = 0; time < 2 * CUSTOM_PLANS; time++) {
     assert.equal((await findSession(sessionToken(browser)))?.seller.id, seller.id)
     assert.equal((await owedOf(db, seller.id, 7))[0]?.balance, 30 * 1862)
     assert.equal((await listOrders(db, seller.id, {}, { after: undefined, limit: 50 })).length, 50)
   }
-  const { rows } = await sql<{ statement: string; anew: number }>`
-    select left(statement, 80) as statement, custom_plans::int as anew from pg_prepared_statements`.execute(db)
+  const { rows } = await sql<{ statement: string; customPlans: number }>`
+    select left(statement, 80) as statement, custom_plans::int as "customPlans" from pg_prepared_statements`.execute(db)
   assert.equal(rows.length, 3)
-  for (const { statement, anew } of rows) assert.equal(anew, PLANNED_ANEW, statement)
+  for (const { statement, customPlans } of rows) assert.equal(customPlans, CUSTOM_PLANS, statement)
 })
 
 test('a request’s connection starts no parallel workers and compiles no statement; one for long statements may', async (t) => {

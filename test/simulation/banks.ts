@@ -2,7 +2,7 @@ import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 import { type BankCapture, type BankPayment, STRIPE_FACTOR, stripeBanks } from './bank-records.ts'
 
-// The actions of banks, and of the person at the processor's dashboard. Each returns a text about what it did, or nothing.
+// The actions of banks, and of the person at the processor's dashboard. Each returns a text about its effect, or nothing.
 
 /** A payment that waits for a bank: it says yes or no, also days later, also after a no. */
 export function decide(run: Run, random: Random): string | undefined {

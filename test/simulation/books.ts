@@ -60,7 +60,7 @@ export interface Order {
   disputes: Dispute[]
   transfers: Transfer[]
   timeline: string[]
-  /** What the seller's program hears of the order, each with the state that it shows. */
+  /** The events that the seller's program hears of the order, each with the state that it shows. */
   events: { type: string; sequence: number; state: State }[]
   /** The refunds that the last event shows. Null: there is none. */
   shownRefundedMinor: number | null

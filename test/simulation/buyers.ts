@@ -3,7 +3,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { stripeBanks } from './bank-records.ts'
 import type { DiscountCode, KnownOrder, Run } from './run.ts'
 
-// The actions of buyers. Each returns a text about what it did, or nothing when there was nothing to do.
+// The actions of buyers. Each returns a text about its effect, or nothing when there was nothing to do.
 
 const STRIPE_METHODS: Record<string, string[]> = {
   EUR: ['sepa_debit', 'ideal', 'klarna'],
@@ -105,7 +105,7 @@ function payHere(run: Run, random: Random, { good }: KnownOrder, id: string, eve
     return `pays ${good.currency} by ${method}: ${outcome}`
   }
   const wanted = random.pick([...CARDS, ...(STRIPE_METHODS[good.currency] ?? [])])
-  // the form does not offer what the service has excluded
+  // the form does not offer methods that the service has excluded
   const found = intentOf(run, id)
   const method = found.intent['excluded_payment_method_types'].includes(wanted) ? 'card' : wanted
   const outcome = random.weighted({ succeed: 6, decline: 2, processing: 3, requires_action: 1 })

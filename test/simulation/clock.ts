@@ -2,7 +2,7 @@ let skippedMs = 0
 let isPatched = false
 
 /**
- * This process's clock jumps ahead: for what counts its time by it, such as the pause after an outage of a processor. The
+ * This process's clock jumps ahead: for code that counts its time by it, such as the pause after an outage of a processor. The
  * servers that play the processors live in the same process and jump with it.
  */
 export function skipTime(ms: number): void {

@@ -3,7 +3,7 @@ import { STRIPE_FACTOR } from './bank-records.ts'
 import type { Order } from './books.ts'
 import type { Run } from './run.ts'
 
-// What must hold where sellers have accounts of their own at Stripe: the fees there are those of the books, and the payouts are Stripe's.
+// Invariants where sellers have accounts of their own at Stripe: the fees there are those of the books, and the payouts are Stripe's.
 
 const minorOf = ({ amount, currency }: Wire): number => amount / (STRIPE_FACTOR[String(currency).toUpperCase()] ?? 1)
 
@@ -68,7 +68,7 @@ function problemsOfPayout(run: Run, { id, account, currency, amount, state, item
   ]
 }
 
-/** When everything has happened, of one order: what Stripe has of our fee is what the books have. */
+/** When everything has happened, of one order: our fee at Stripe is the fee in the books. */
 export function problemsOfFeeAtTheEnd(run: Run, order: Order): string[] {
   const { connect } = run.world.stripe
   const booked = (...kinds: string[]) =>
@@ -118,7 +118,7 @@ export async function problemsOfPayoutsAtTheEnd(run: Run): Promise<string[]> {
   })
 }
 
-/** What the books say of the money at sellers' accounts, by currency: all that came and did not go back, without open disputes. */
+/** The money at sellers' accounts by the books, by currency: all that came and did not go back, without open disputes. */
 const AT_ACCOUNTS = `
   select currency, sum(minor)::text as minor from (
     select currency, amount_minor as minor from transfers where debit_account like 'processor:stripe@%' or debit_account = 'disputed'

@@ -2,7 +2,7 @@ import type { StripeBank } from '../stand-ins/stripe-bank.ts'
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 
-// What happens at the sellers' own accounts at Stripe. The buyers, banks and persons at dashboards of the other steps are there too.
+// Steps at the sellers' own accounts at Stripe. The buyers, banks and persons at dashboards of the other steps are there too.
 
 /** Stripe decides about an account, and does not always tell. */
 export function changeAccount(run: Run, random: Random): string | undefined {
@@ -39,7 +39,7 @@ export async function openAccount(run: Run, random: Random): Promise<string> {
   return `the seller asks for an account (${answers.map(({ status }) => status).join(', ')})${fills ? ', and fills it in' : ''}`
 }
 
-/** What an account's balance holds in a currency goes to the seller's bank. */
+/** The money of an account's balance in a currency goes to the seller's bank. */
 export function payOut(run: Run, random: Random): string | undefined {
   const full = run.world.stripe.connect
     .banks()
@@ -81,7 +81,7 @@ export function moveElsewhere(run: Run, random: Random): string | undefined {
   return 'the account has a payment from elsewhere'
 }
 
-/** Our own job: how the accounts stand, and what was paid out from them. */
+/** Our own job: reads how the accounts stand, and their payouts. */
 export async function readAccounts(run: Run, random: Random): Promise<string> {
   const times = random.chance(0.3) ? 2 : 1
   await Promise.all(Array.from({ length: times }, () => run.world.account.read()))

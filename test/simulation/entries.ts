@@ -5,7 +5,7 @@ export function problemsOfTransfers(order: Order): string[] {
   const shares = new Set(['fee_refund', 'fee_again'])
   const missing = new Set(['held_loss', 'held_loss_back'])
   const taxes = new Set(['tax_refund', 'tax_again'])
-  // what a processor passes on has invariants of its own
+  // money that a processor passes on has invariants of its own
   const passes = new Set(['passed_on', 'passed_back'])
   const booked = order.transfers
     .filter(({ kind }) => !shares.has(kind) && !missing.has(kind) && !taxes.has(kind) && !passes.has(kind))

@@ -153,7 +153,7 @@ export function mendProcessor(run: Run): string {
 }
 
 /** Our own job, at any moment, also on two services at once. */
-export async function reconcile(run: Run, random: Random): Promise<string> {
+export async function syncDue(run: Run, random: Random): Promise<string> {
   const due = random.some(run.orders, run.orders.length).map(({ orderId }) => orderId)
   await run.world.client.query(
     // locked in the same order as in the service, so that there is no deadlock
@@ -162,7 +162,7 @@ export async function reconcile(run: Run, random: Random): Promise<string> {
     [due, run.email],
   )
   const times = random.chance(0.3) ? 2 : 1
-  await Promise.all(Array.from({ length: times }, () => run.world.reconcile()))
+  await Promise.all(Array.from({ length: times }, () => run.world.syncDue()))
   return `the reconciler looks at what is due${times > 1 ? ', twice at once' : ''}`
 }
 

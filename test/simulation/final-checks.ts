@@ -29,7 +29,7 @@ export async function settleDown(run: Run, random: Random): Promise<string> {
   while (decideRefund(run, random)) await world.delivered()
   for (const bank of stripeBanks(world.stripe)) bank.returnLate()
   const picked = random.pick(['told', 'looked', 'both'] as const)
-  // Stripe sends no events of an account without access, and does not make up for them: only a look finds what happened meanwhile
+  // Stripe sends no events of an account without access, and does not make up for them: only a look finds changes of that time
   const ending = picked === 'told' && run.lostAccounts.size > 0 ? 'both' : picked
   if (ending !== 'looked') await deliverAll(run, random)
   await endTransfers(run)
@@ -40,7 +40,7 @@ export async function settleDown(run: Run, random: Random): Promise<string> {
        where id in (select id from orders where email = $1 and ($2 or due_at is not null) order by id for update)`,
       [run.email, ending !== 'told'],
     )
-    await world.reconcile({ tries: 20 })
+    await world.syncDue({ tries: 20 })
     if (world.way === 'razorpay-route') await lookNow(run)
     await drainJobs(run)
     await world.delivered()
@@ -49,7 +49,7 @@ export async function settleDown(run: Run, random: Random): Promise<string> {
   return ending
 }
 
-/** Razorpay has decided about the transfers that wait, and the linked account can give back what is asked of it. */
+/** Razorpay has decided about the transfers that wait, and the linked account can give back the money that is asked of it. */
 async function endTransfers(run: Run): Promise<void> {
   const { way, account, razorpay } = run.world
   const id = way === 'razorpay-route' ? await account.id() : undefined
@@ -82,7 +82,7 @@ async function deliverAll(run: Run, random: Random): Promise<void> {
   if (left.length > 0) run.problems.push(`refused for ever: ${left.map(({ type }) => type).join(', ')}`)
 }
 
-/** Jobs that are put off, or wait for another try, get it now. What the service changes at this moment is left to the next look. */
+/** Jobs that are put off, or wait for another try, get it now. Jobs that the service changes at this moment are left to the next look. */
 export async function drainJobs({ world: { client, wake }, email }: Run): Promise<void> {
   const waiting = async () =>
     (
@@ -112,7 +112,7 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
          and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond') for update skip locked)`,
       [left.map(({ id }) => id), lostAfterMs],
     )
-    // the pause is over, and with it whatever the try before it had sent
+    // the pause is over, and so is the request of the try before it
     await client.query(
       `update refunds set asked_at = asked_at - interval '2 minutes'
        where id in (select data->>'refundId' from pgboss.job where id = any($1) and state = 'retry' and name = 'refund')`,

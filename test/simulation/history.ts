@@ -45,12 +45,12 @@ const STEPS = {
   tellStrangely: [1, weather.tellStrangely],
   failProcessor: [4, weather.failProcessor],
   mendProcessor: [2, weather.mendProcessor],
-  reconcile: [4, weather.reconcile],
+  syncDue: [4, weather.syncDue],
   passTime: [8, weather.passTime],
 } as const satisfies Record<string, readonly [number, Play]>
 type Simple = keyof typeof STEPS
 
-/** What the operator does about payouts. These have numbers of their own, so that all else in a history is as it was before them. */
+/** The operator's steps about payouts. These have numbers of their own, so that all else in a history is as it was before them. */
 const PAYOUT_STEPS = {
   proposeRun: [6, payouts.propose],
   approveRun: [8, payouts.approve],
@@ -63,7 +63,7 @@ const PAYOUT_STEPS = {
 } as const satisfies Record<string, readonly [number, Play]>
 type PayoutStep = keyof typeof PAYOUT_STEPS
 
-/** What happens where sellers have accounts of their own at Stripe. */
+/** Steps where sellers have accounts of their own at Stripe. */
 const CONNECT_STEPS = {
   changeAccount: [6, connect.changeAccount],
   changeAccess: [2, connect.changeAccess],
@@ -74,7 +74,7 @@ const CONNECT_STEPS = {
   readAccounts: [4, connect.readAccounts],
 } as const satisfies Record<string, readonly [number, Play]>
 
-/** What happens where Razorpay passes sellers' money on. What it could not pass on the operator pays by bank. */
+/** Steps where Razorpay passes sellers' money on. The operator pays by bank the money that Razorpay could not pass on. */
 const ROUTE_STEPS = {
   changeTransfers: [8, route.changeTransfers],
   decideTransfer: [12, route.decideTransfer],
@@ -97,7 +97,7 @@ const weightsOf = <Name extends string>(steps: Record<Name, readonly [number, Pl
   ) as Record<Name, number>
 const SIMPLE = weightsOf(STEPS)
 const PAYOUTS = weightsOf(PAYOUT_STEPS)
-/** Beside all others: about half of what happens at once is about payouts. */
+/** Beside all others: about half of the simultaneous steps are about payouts. */
 const MANY_PAYOUTS = { proposeRun: 10, approveRun: 30, takeFiles: 10, sendRun: 10, markPayout: 20, adjust: 4 }
 const MOST_PAYOUT_STEPS = 24
 /** The steps that one way has and the others have not, and those of them that often happen beside others. */
@@ -128,7 +128,7 @@ function withPayouts(steps: Step[], random: Random, { crashes, way }: { crashes:
   return steps
 }
 
-/** Does one step, and says what that was. */
+/** Does one step, and returns a text about it. */
 export async function play(run: Run, { kind, seed }: Step): Promise<string | undefined> {
   const random = new Random(seed)
   const among: Record<string, number> = kind.startsWith('payouts')

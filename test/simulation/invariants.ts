@@ -5,7 +5,7 @@ import { problemsOfTransfers, said } from './entries.ts'
 import type { BankPayment } from './bank-records.ts'
 
 // Invariants that hold at every moment. Pure: they compare the service's rows before and now with the banks' data now, which is as
-// much or more. Each returns a text about what does not hold.
+// much or more. Each returns a text about each fault.
 
 const SOLD: ReadonlySet<State> = new Set(['paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back'])
 
@@ -57,7 +57,7 @@ function problemsOfSale(order: Order): string[] {
   const sales = order.captures.filter(({ purpose }) => purpose === 'sale')
   const booked = order.transfers.filter(({ kind }) => kind === 'sale')
   const isSold = SOLD.has(order.state)
-  // what costs nothing is sold without money
+  // a free product is sold without money
   const sold = isSold && order.amountMinor > 0 ? 1 : 0
   return [
     ...(sales.length === sold && booked.length === sold && order.isPaid === isSold
@@ -73,7 +73,7 @@ function problemsOfSale(order: Order): string[] {
   ]
 }
 
-/** 2 %, half to even; what goes back of it is never more than was taken, and all of it when all of the money went back. */
+/** 2 %, half to even; the part that goes back is never more than was taken, and all of it when all of the money went back. */
 function problemsOfFee(order: Order): string[] {
   const { amountMinor, feeMinor, transfers, disputes } = order
   const sale = saleOf(order)
@@ -96,7 +96,7 @@ function problemsOfFee(order: Order): string[] {
   ]
 }
 
-/** The seller owes the tax of what has not gone back: that of the order less its share, to the minor unit. */
+/** The seller owes the tax of the money that has not gone back: that of the order less its share, to the minor unit. */
 function problemsOfTax(order: Order): string[] {
   const { amountMinor, transfers, disputes } = order
   const sale = saleOf(order)
@@ -174,7 +174,7 @@ function problemsOfMails(order: Order): string[] {
     : [`${order.receiptJobs} receipts promised and ${order.receipts} sent, and sold ${sold} times`]
 }
 
-/** A sale with a price has one invoice, and all documents together are what the seller has of it. */
+/** A sale with a price has one invoice, and all documents together add up to the money that the seller has of it. */
 function problemsOfInvoices({ invoices, refundedMinor, disputes, amountMinor, ...order }: Order): string[] {
   const sale = saleOf({ ...order, invoices, refundedMinor, disputes, amountMinor })
   const of = (kind: string) => sum(invoices.filter((one) => one.kind === kind))

@@ -1,10 +1,10 @@
 import type { Run } from './run.ts'
 import type { World } from './world.ts'
 
-// What must hold of payouts at every moment. The database notes which entries each approval could see, so that a check never
+// Invariants of payouts that hold at every moment. The database notes which entries each approval could see, so that a check never
 // depends on the order in which requests were served.
 
-/** Notes what was visible when a run was approved, and when its payouts were made. */
+/** Notes the entries that were visible when a run was approved, and when its payouts were made. */
 export const WATCH = `
   -- the transaction that wrote an entry, also where its time is changed later
   alter table transfers add column made xid8 not null default pg_current_xact_id();
@@ -22,8 +22,8 @@ export const WATCH = `
   create trigger see_payout after insert on payouts for each row execute function see_payout()`
 
 /**
- * All money, by currency, in one statement: what was paid out, what is owed, the fees and what is held are what the buyers paid without
- * what went back to them.
+ * All money, by currency, in one statement: the money paid out, owed, taken as fees and held is the money that the buyers paid, without
+ * the money that went back to them.
  */
 const ALL_MONEY = `
   with booked as (
@@ -53,7 +53,7 @@ const ALL_MONEY = `
 
 interface Money {
   currency: string
-  /** What is too much or missing. */
+  /** The amount that is too much or missing. */
   off: string
 }
 

@@ -2,8 +2,8 @@ import type { Answer } from '../support/shop.ts'
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 
-// The operator pays the seller: proposes runs, approves them, takes the bank files and marks what the bank says, at times twice at
-// once. Whoever comes second is refused.
+// The operator pays the seller: proposes runs, approves them, takes the bank files and marks payouts as the bank says, at times twice
+// at once. The second request is refused.
 
 const ask = async (
   run: Run,
@@ -83,14 +83,14 @@ export async function send(run: Run, random: Random): Promise<string | undefined
 }
 
 const MARKS = ['paid', 'failed', 'reversed'] as const
-/** What a bank would say next. A payout comes back only after it was paid, which is rare among marks of pure chance. */
+/** A mark that a bank would cause next. A payout comes back only after it was paid, which is rare among marks of pure chance. */
 const LIKELY: Record<string, readonly (typeof MARKS)[number][]> = {
   approved: ['paid', 'failed'],
   sent: ['paid', 'paid', 'failed'],
   paid: ['reversed'],
 }
 
-/** What the bank says, in an order that makes no sense at times. */
+/** The bank's reports, in an order that makes no sense at times. */
 export async function mark(run: Run, random: Random): Promise<string | undefined> {
   const { rows } = await run.world.client.query<{ id: string; state: string }>(
     `select id, state from payouts where run_id = any($1) order by run_id, currency`,

@@ -3,7 +3,7 @@ import type { Order } from './books.ts'
 import { isPassed, passedOf, reversedOf, transfersOf } from './route.ts'
 import type { Run } from './run.ts'
 
-// What must hold where Razorpay passes money on. The books are of a moment before that of the transfers at Razorpay.
+// Invariants where Razorpay passes money on. The books are of a moment before that of the transfers at Razorpay.
 
 const sum = (items: readonly { amountMinor: number }[]): number =>
   items.reduce((total, { amountMinor }) => total + amountMinor, 0)
@@ -49,7 +49,7 @@ function problemsOfEntries(order: Order, made: readonly Record<string, any>[]): 
 
 /**
  * Looks at each refund of ours in the moment in which Razorpay takes it. By then the seller's part has come back, so that the operator
- * never pays for it. Returns a list of what did not hold, which grows. A refund in the dashboard or a bank takes money before the
+ * never pays for it. Returns a list of faults, which grows. A refund in the dashboard or a bank takes money before the
  * seller's part comes back.
  */
 export function watchRefunds(razorpay: RazorpayServer): string[] {
@@ -92,7 +92,7 @@ function problemsOfRefund(
   return there <= most ? [] : [`${orderId}: ${total(ours)} go back to the buyer, and ${there} are still at the linked account, not ${most}`] // oxfmt-ignore
 }
 
-/** What is the seller's when so much went back: the rest without its share of the fee, which is rounded half to even. */
+/** The seller's part when so much went back: the rest without its share of the fee, which is rounded half to even. */
 function keptOf({ amountMinor, feeMinor }: Pick<Order, 'amountMinor' | 'feeMinor'>, returnedMinor: number): number {
   const gone = Math.min(returnedMinor, amountMinor)
   const exact = feeMinor * gone
@@ -108,7 +108,7 @@ export function problemsOfPassesAtTheEnd(run: Run, order: Order): string[] {
   const sale = order.captures.find(({ purpose }) => purpose === 'sale')
   const lost = order.disputes.reduce((all, one) => all + (one.captureId === sale?.id ? (one.lostMinor ?? 0) : 0), 0)
   const due = sale ? keptOf(order, order.refundedMinor + lost) : 0
-  // the seller is owed what came back for a refund that failed then, and what is not passed on
+  // the seller is owed money that came back for a refund that failed then, and money that is not passed on
   const isOwed =
     made.some((one) => !isPassed(one)) ||
     order.refunds.some(({ state }) => state !== 'succeeded') ||
@@ -125,12 +125,12 @@ export function problemsOfPassesAtTheEnd(run: Run, order: Order): string[] {
   ].map((problem) => `${order.id}, at the end: ${problem}`)
 }
 
-/** What the operator paid by bank, and gave the seller. */
+/** The money that the operator paid by bank, and gave the seller. */
 const BY_BANK = `
   select (select coalesce(sum(amount_minor), 0) from payouts where currency = 'INR' and state in ('approved', 'sent', 'paid'))::text as "byBank",
     (select coalesce(sum(amount_minor), 0) from transfers where kind = 'adjustment' and currency = 'INR')::text as adjusted`
 
-/** All that was paid to the seller, by bank and by Razorpay, is never more than the seller's part of what buyers paid. */
+/** All that was paid to the seller, by bank and by Razorpay, is never more than the seller's part of the money that buyers paid. */
 export async function paidTooMuch({ world: { client, razorpay } }: Run): Promise<string[]> {
   const { rows } = await client.query<{ byBank: string; adjusted: string }>(BY_BANK)
   const [byBank, adjusted] = [Number(rows[0]!.byBank), Number(rows[0]!.adjusted)]

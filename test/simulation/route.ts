@@ -2,7 +2,7 @@ import { approve, propose } from './payouts.ts'
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 
-// What Razorpay does with the transfers to the seller's linked account, and the person at its dashboard.
+// The actions of Razorpay, and of the person at its dashboard, on the transfers to the seller's linked account.
 
 type Transfer = Record<string, any>
 
@@ -15,7 +15,7 @@ export function transfersOf({ world: { razorpay } }: Run, orderId: string): Tran
 
 const ours = (run: Run): Transfer[] => run.orders.flatMap(({ orderId }) => transfersOf(run, orderId))
 
-/** What becomes of the next transfers when their orders are paid. */
+/** The next transfers get another outcome when their orders are paid. */
 export function changeTransfers(run: Run, random: Random): string {
   const become = random.weighted({ processed: 4, pending: 3, failed: 4 })
   run.world.razorpay.route.transfersBecome = become
@@ -76,7 +76,7 @@ export async function changeLinked(run: Run, random: Random): Promise<string | u
   return `the linked account is ${standing}`
 }
 
-/** Our own job: whether what is at the linked account is what belongs there. */
+/** Our own job: checks that the money at the linked account is the money that belongs there. */
 export async function lookAtPasses(run: Run): Promise<string> {
   await lookNow(run)
   return 'the service looks at what is passed on'
@@ -120,7 +120,7 @@ export async function daysPass(run: Run, random: Random): Promise<string> {
   return `six days pass for the money of ${old.length} orders`
 }
 
-/** The holding period ends, and the operator pays by bank what Razorpay has not passed on. */
+/** The holding period ends, and the operator pays by bank the money that Razorpay has not passed on. */
 export async function payByBank(run: Run, random: Random): Promise<string> {
   const days = await daysPass(run, random)
   const proposed = await propose(run, random)

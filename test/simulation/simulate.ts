@@ -49,11 +49,11 @@ export interface Wanted {
 
 export interface Outcome {
   failure?: Failure
-  /** How often orders ended in a state, and what else was seen in them: histories in which nothing happens prove nothing. */
+  /** How often orders ended in a state, and other things seen in them: histories in which nothing happens prove nothing. */
   seen: Record<string, number>
 }
 
-/** Plays the histories of `runs` seeds from `seed` on. Ends at the first failure, and what else is under way then. */
+/** Plays the histories of `runs` seeds from `seed` on. After the first failure it begins no more. */
 export async function simulate({
   seed,
   runs,

@@ -52,7 +52,7 @@ const LOOK_SECONDS = 300
 
 interface Service {
   url: string
-  reconcile(): Promise<unknown>
+  syncDue(): Promise<unknown>
   /** Gone, in the middle of whatever it does. */
   die(): Promise<void>
   /** The connections to the database end after this many packets; the service lives on. */
@@ -142,7 +142,7 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
     atEnd(t, end)
     return {
       url: shop.url,
-      reconcile: shop.reconcile,
+      syncDue: shop.syncDue,
       cutAfter: wire.cutAfter,
       cut: wire.cut,
       async die() {
@@ -156,7 +156,7 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
   async function startProcess(): Promise<Service> {
     if (goods.length === 0) await (await startHere()).die()
     const { url, child, kill } = await startService(t, serviceFolder(t), { ...env, DATABASE_URL: databaseUrl })
-    return { url, reconcile: () => runJob('sync_due', () => child.signalCode === null), die: kill }
+    return { url, syncDue: () => runJob('sync_due', () => child.signalCode === null), die: kill }
   }
 
   /** Runs a scheduled job now, in the service, and waits until it has ended. */
@@ -287,10 +287,10 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
       return call(method, address, body, { ...headers, cookie: operatorCookie, origin: origin() })
     },
     /** Has the service look at the orders that are due. Without its database it fails, and its next turn is soon. */
-    async reconcile({ tries = 1 } = {}): Promise<void> {
+    async syncDue({ tries = 1 } = {}): Promise<void> {
       for (let i = 1; ; i++) {
         try {
-          return void (await service.reconcile())
+          return void (await service.syncDue())
         } catch (error) {
           if (!isDatabaseOutage(error)) throw error
           if (i >= tries) return

@@ -55,7 +55,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
     endlessBytes: 0,
     /** From now on it signs with another key, and no longer publishes the one before. */
     rotateKeys: async (): Promise<void> => void (keys = await newKeys()),
-    /** Does what a browser does at `address`. Returns the address that it comes back to. */
+    /** Opens `address` as a browser does. Returns the address that it comes back to. */
     async signIn(address: string): Promise<URL> {
       const response = await fetch(address, { redirect: 'manual' })
       const location = response.headers.get('location')

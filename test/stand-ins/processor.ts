@@ -10,7 +10,7 @@ import { signature } from '../../src/processors/sandbox/notify.ts'
 import { openJobs } from '../support/jobs.ts'
 import { type ShopOptions, SECRET, type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
-// A processor for tests: it returns what the test sets, and counts its calls.
+// A processor for tests: it returns the answers that the test sets, and counts its calls.
 
 /** A processor's snapshot of an order's payment: open and without facts, except for `facts`. */
 export async function snapshotOf(

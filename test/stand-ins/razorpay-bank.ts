@@ -212,7 +212,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       emit(`payment.dispute.${status}`, { payment: payments.get(dispute.payment_id)!, dispute })
     },
 
-    /** Does what a request says, or throws a Refused. */
+    /** Carries out a request, or throws a Refused. */
     answer,
     shown,
   }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-// What all parts of the stand-in for Razorpay have in common.
+// Code that all parts of the stand-in for Razorpay share.
 
 export type Json = Record<string, any>
 

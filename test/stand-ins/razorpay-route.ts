@@ -25,7 +25,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   /** Transfers as lists that lag behind show them. */
   const old = new Map<string, Json>()
   const settlements = new Map<string, Json>()
-  /** What has gone to a linked account's bank, and cannot be reversed from there. */
+  /** The money that has gone to a linked account's bank, and cannot be reversed from there. */
   const settled = new Map<string, number>()
 
   const route = {
@@ -35,7 +35,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     reversals,
     /** Whether the account has Route at all. */
     isOn: true,
-    /** What becomes of a transfer when its Order is captured. */
+    /** The state of a transfer once its Order is captured. */
     transfersBecome: 'processed' as 'processed' | 'pending' | 'failed',
     leastReversalPaise: 1,
     /** Whether the lists show the reversals yet. Otherwise transfers stand there as if none had been made. */
@@ -76,7 +76,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     lag: (transfer: Json): void => void old.set(transfer.id, transfer),
     catchUp: (): void => old.clear(),
     settlements,
-    /** All that is at a linked account goes to its bank. What was reversed after an earlier settlement is missing in this one. */
+    /** All that is at a linked account goes to its bank. Money that was reversed after an earlier settlement is missing in this one. */
     settle(accountId: string, status: 'created' | 'processed' | 'failed' = 'processed'): Json {
       const entity = {
         id: razorpayId('setl_'),

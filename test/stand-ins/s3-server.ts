@@ -205,7 +205,7 @@ function send(response: http.ServerResponse, status: number, body: string, heade
   response.writeHead(status, { ...headers, ...(body && { 'content-type': 'application/xml' }) }).end(body)
 }
 
-/** Undefined for a request that its signature is for; else what S3 would call it. */
+/** Undefined for a request that its signature is for; else S3's code for the fault. */
 function wrongSignature({ method, headers }: http.IncomingMessage, url: URL, body: Buffer): string | undefined {
   const presigned = url.searchParams.has('X-Amz-Signature')
   const header = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

@@ -27,7 +27,7 @@ const THREE_DECIMAL = 'bhd jod kwd omr tnd'.split(' ')
 const LEAST: Wire = { usd: 50, eur: 50, gbp: 30, jpy: 50, inr: 50, sek: 300, huf: 17_500 }
 const MOST_IN: Wire = { cop: 9_999_999_999, idr: 999_999_999_999, inr: 999_999_999 }
 
-/** What a connected account has of its platform (https://docs.stripe.com/connect/direct-charges). */
+/** The data that a connected account has of its platform (https://docs.stripe.com/connect/direct-charges). */
 export interface Platform {
   /** Why the account takes no payments now, if it takes none. */
   whyNoCharges(): string | undefined
@@ -65,7 +65,7 @@ export class StripeBank {
   readonly switchedOn = new Set(['card', 'link', 'apple_pay', 'google_pay'])
   /** The methods that are disabled in the dashboard, or were never activated. */
   readonly notActivated = new Set<string>()
-  /** The account's shortened descriptor: what stands before each suffix on a card's statement. */
+  /** The account's shortened descriptor: the text before each suffix on a card's statement. */
   statementPrefix = 'TILL'
   /** The currency of the account's country. */
   defaultCurrency = 'usd'
@@ -307,7 +307,7 @@ export class StripeBank {
     return refund
   }
 
-  // ── what buyers and their banks do
+  // ── actions of buyers and their banks
 
   /** The buyer pays, with a card or any other way by Stripe's name (`apple_pay`, `google_pay`, `debit_card` are cards). */
   confirm(id: string, { method = 'card', outcome = 'succeed' }: { method?: string; outcome?: Outcome } = {}): Wire {
@@ -482,7 +482,7 @@ export class StripeBank {
     this.tell('charge.dispute.funds_withdrawn', dispute)
   }
 
-  // ── the account's balance, and what leaves it for the bank (https://docs.stripe.com/payouts/reconciliation)
+  // ── the account's balance, and its payouts to the bank (https://docs.stripe.com/payouts/reconciliation)
 
   /** A movement of the balance. It waits for the next payout of its currency. */
   move(source: string, type: string, amount: number, currency: string, fee = 0): Wire {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { StripeBank, StripeError, type Wire } from './stripe-bank.ts'
 import type { Call } from './stripe-server.ts'
 
-// Plays the platform's side of Stripe Connect (https://docs.stripe.com/connect): accounts and what they lack, the links by which
+// Plays the platform's side of Stripe Connect (https://docs.stripe.com/connect): accounts and their missing details, the links by which
 // sellers fill them in, and the fees of direct charges. Each connected account has a bank of its own, with its own objects.
 
 /** How an account stands. A seller who has not begun has none of it. */
@@ -65,7 +65,7 @@ export class StripeConnect {
     })
   }
 
-  /** The objects of all accounts, whoever has access to them. */
+  /** The objects of all accounts, also of those without access. */
   banks(): StripeBank[] {
     return [...this.#banks.values()]
   }
@@ -121,7 +121,7 @@ export class StripeConnect {
 
   #create(params: Wire): Wire {
     const { controller, metadata = {}, email = null, country = 'US' } = params
-    // https://docs.stripe.com/connect/migrate-to-controller-properties: this is what a Standard account was
+    // https://docs.stripe.com/connect/migrate-to-controller-properties: a Standard account has these
     if (controller?.stripe_dashboard?.type !== 'full' || controller?.fees?.payer !== 'account')
       throw new StripeError(400, { message: 'You must specify the controller.', param: 'controller' })
     const id = `acct_${randomBytes(8).toString('hex')}`

@@ -66,7 +66,7 @@ export function accountShop(shop: TestShop, payer: Payer) {
         shop.db,
       ),
 
-    /** What the overview shows the operator of this kind, and of this order. */
+    /** The matter of this kind and of this order that the overview shows the operator. */
     async matterOf(what: string, orderId = '') {
       const operator = newBrowser(shop)
       await operator.signInByCode(OPERATOR)
@@ -74,7 +74,7 @@ export function accountShop(shop: TestShop, payer: Payer) {
       return body.matters.find((one: { what: string; view: string }) => one.what === what && one.view.endsWith(orderId))
     },
 
-    /** Differences between the books, the orders and what the processor lists, for every account. */
+    /** Differences between the books, the orders and the processor's lists, for every account. */
     async differences() {
       const day = 86_400_000
       const { differences, notAsked } = await reconcileBooks({
@@ -87,7 +87,7 @@ export function accountShop(shop: TestShop, payer: Payer) {
       return [...differences, ...notAsked]
     },
 
-    /** Does what the job does each minute, for accounts that are due now. */
+    /** Does the same as the job that runs each minute, for accounts that are due now. */
     async readDue() {
       await sql`update connected_accounts set due_at = now()`.execute(shop.db)
       await readDueAccounts({

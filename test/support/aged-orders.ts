@@ -31,7 +31,7 @@ export const dueOf = async (shop: TestShop, { orderId }: { orderId: string }): P
 
 /** Syncs all due orders, and waits for those that the service's own clock took a moment before. */
 export async function look(shop: TestShop, order: { orderId: string }): Promise<void> {
-  await shop.reconcile()
+  await shop.syncDue()
   await eventually(
     () => dueOf(shop, order),
     (at) => at === null || at > new Date(),
@@ -88,7 +88,7 @@ export async function refundUnderWay(t: TestContext) {
   return { shop, bank, server, order, seller }
 }
 
-/** The job that makes refunds, with processors that return what a test sets; `mails` has the mails that it enqueued. */
+/** The job that makes refunds, with processors that return the answers of the test; `mails` has the mails that it enqueued. */
 export async function refundJob(shop: TestShop) {
   const mails: object[] = []
   let work: ((data: { refundId: string }, id: string) => Promise<void>) | undefined

@@ -39,7 +39,7 @@ export async function startConnectShop(t: Ends) {
       return order
     },
 
-    /** What the service returned of its fee, at Stripe, once it is `wanted`. */
+    /** The part of its fee that the service returned, at Stripe, once it is `wanted`. */
     feeBack: (order: Pick<Created, 'clientSecret'>, wanted: number) =>
       eventually(
         async () => {

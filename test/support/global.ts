@@ -30,7 +30,7 @@ export async function globalTeardown(): Promise<void> {
 
 /**
  * The server of a run that was killed ends by itself, but some 60 MB in the temporary folder stay. Containers can share that folder
- * and do not see each other's processes, so a run removes only what its own namespace of processes has left.
+ * and do not see each other's processes, so a run removes only folders that its own namespace of processes has left.
  */
 function removeLeftovers(): void {
   for (const name of fs.readdirSync(os.tmpdir())) {

@@ -1,6 +1,6 @@
 import { en } from '../../src/words/en.ts'
 
-// What the modules of the pages read when they load: the page, in English, without data of its own. Tests of web/ import it first.
+// The page that the modules of the pages read when they load: in English, without data of its own. Tests of web/ import it first.
 Object.assign(globalThis, {
   document: {
     documentElement: { lang: 'en' },

@@ -239,7 +239,7 @@ export function hear(book: Book, snapshot: PaymentSnapshot): void {
   if (isFurther(snapshot, book.heard)) book.heard = snapshot
 }
 
-/** A record without what only the database decides: the ids of new refunds, and the requests for returns. */
+/** A record without the values that only the database decides: the ids of new refunds, and the requests for returns. */
 const withoutKeys = (record: PaymentRecord) => ({
   ...record,
   refunds: record.refunds.filter(({ state }) => state !== 'requested').map(({ key: _, ...refund }) => refund),

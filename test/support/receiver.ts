@@ -16,7 +16,7 @@ export interface Received {
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse, received: Received) => void
 
-/** The program of a seller: it keeps what it gets, and answers as `answer` says, by default 204. */
+/** The program of a seller: it keeps each message that it gets, and answers as `answer` says, by default 204. */
 export async function startReceiver(
   t: Ends,
   answer: Answer = (_request, response) => void response.writeHead(204).end(),

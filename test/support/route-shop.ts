@@ -11,7 +11,7 @@ import { type Ends, eventually, startedOnce } from './shop.ts'
 
 export { OPERATOR }
 export const PRICE = 49_900
-/** The service's 2 % of it, and what goes on to the seller. */
+/** The service's 2 % of it, and the part that goes on to the seller. */
 export const FEE = 998
 export const NET = PRICE - FEE
 export const BUSINESS: Business = {
@@ -96,22 +96,22 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       return String(body.id)
     },
 
-    /** Waits until what is owed to a seller, and what is at the seller's account by the books, are so. */
+    /** Waits until the books have these sums: the money owed to a seller, and the money at the seller's account. */
     books: (sellerId: string, owed: number, passed: number) =>
       eventually(
         async () => [await own.balanceOf(`seller:${sellerId}`), await own.balanceOf(`direct:${sellerId}`)],
         ([isOwed, isPassed]) => isOwed === owed && isPassed === passed,
       ),
 
-    /** Does what the job does each ten minutes. */
+    /** Does the same as the job that runs each ten minutes. */
     readSettlements: async () => mirrorSettlements(shop.db, (await shared.openAll()).get('razorpay')),
-    /** Razorpay pays the seller's bank what is at the linked account, and the service has read of it. */
+    /** Razorpay pays the money at the linked account to the seller's bank, and the service has read of it. */
     async settled(account: string) {
       route.settle(account)
       await own.readSettlements()
     },
 
-    /** What is at a linked account at Razorpay. */
+    /** The money at a linked account at Razorpay. */
     atRazorpay: (account: string): number =>
       [...route.transfers.values()]
         .filter((one) => one.recipient === account && /processed|reversed/.test(one.status))

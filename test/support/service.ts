@@ -17,7 +17,7 @@ import { atEnd } from './ends.ts'
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const USE_BUILT = `--import=${new URL('../../scripts/use-built.mjs', import.meta.url).href}`
 const START_TIMEOUT_MS = 300_000
-/** Longer than any limit of the service's own: what takes longer hangs. */
+/** Longer than any limit of the service's own: a call that takes longer hangs. */
 const HANGS_AFTER_MS = 120_000
 
 export interface Reply {

@@ -124,7 +124,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     close,
     sellerId,
     call,
-    reconcile: app.payments.syncDue,
+    syncDue: app.payments.syncDue,
     backfill: app.payments.backfill,
     jobs: app.jobs,
     enqueueRecallMails: () => enqueueRecallMails(main.db, app.jobs),
@@ -181,7 +181,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
       return answer.body
     },
 
-    /** Does what the payment form does in the sandbox. */
+    /** Pays as the payment form does in the sandbox. */
     confirm: (order: { clientSecret?: string | undefined }, scenario = 'success', rail = 'card') =>
       call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail, scenario }),
 
@@ -316,7 +316,7 @@ export async function temporaryFolder(t: Ends): Promise<string> {
 /** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
 export const newDatabase = (t: Ends): Promise<string> => filledDatabase(t, makeFirst)
 
-/** What a service makes at its first start, and no data of it. */
+/** The schema and the job queues that a service makes at its first start, without sellers, jobs or an installation. */
 async function makeFirst(url: string): Promise<void> {
   const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   await migrate(connection.db, SCHEMA)
@@ -329,6 +329,6 @@ async function makeFirst(url: string): Promise<void> {
   await runOn(url, `update pgboss.version set cron_on = now() + interval '1 year'`)
 }
 
-/** A second service on a used database has other files and perhaps another secret. start.test.ts tests what happens then. */
+/** A second service on a used database has other files and perhaps another secret. start.test.ts tests that case. */
 const takeAnySecretAndFiles = (url: string): Promise<void> =>
   runOn(url, 'update installation set secret_fingerprint = null, storage_confirmed_at = null')

@@ -38,7 +38,7 @@ export function watchWork(): Work {
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [asked] = args as [string | { text: string }]
     const text = typeof asked === 'string' ? asked : asked.text
-    // a job begins at once or waits, by what the process does at that moment; neither depends on the request
+    // a job begins at once or waits, by the other work of the process at that moment; neither depends on the request
     current.getStore()?.push(/insert into pgboss\.job/i.test(text) ? ADDING_JOBS : text)
     return query.apply(this, args)
   } as typeof pg.Client.prototype.query

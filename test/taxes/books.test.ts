@@ -10,7 +10,7 @@ import { assertProblem, eventually, startTestShop, type TestShop } from '../supp
 import { newMailbox } from '../support/seller.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
-// The tax in the books and in the report: what the seller owes, and what went back.
+// The tax in the books and in the report: the tax that the seller owes, and the tax that went back.
 
 let shop: TestShop
 const ends: (() => unknown)[] = []

@@ -8,7 +8,7 @@ import { PROFILE, documents } from '../support/invoices.ts'
 import { type TestShop, startTestShop } from '../support/shop.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
-// What a release without tax and invoices leaves out while it runs beside this one.
+// The entries and documents that a release without tax and invoices leaves out while it runs beside this one.
 
 /** As that release leaves an order: without entries of tax. */
 const withoutTax = ({ db }: TestShop, orderId: string, kinds = ['tax', 'tax_refund', 'tax_again']) =>

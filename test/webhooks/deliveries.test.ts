@@ -76,7 +76,7 @@ test('after the tenth failure a delivery has failed, and only a replay sends it 
     (answer) => answer.body.status === 'delivered',
   )
   assert.equal(new Set(receiver.received.map((one) => one.id)).size, 1)
-  // one by one, also what was delivered
+  // one by one, also events that were delivered
   assert.equal((await ann.call('POST', `${path}/replay`)).status, 202)
   await gets(receiver, 'endpoint.test', 12)
 })

@@ -119,7 +119,7 @@ export function openAccount(): Account {
   }
 }
 
-/** When the item is already gone, the seller has what they wanted. */
+/** When the item is already gone, the seller has nothing more to do. */
 const unlessGone = (code: string) => (trouble: unknown) => {
   if (!(trouble instanceof ApiError && trouble.code === code)) throw trouble
 }

@@ -20,12 +20,12 @@ const LINKS = [
 /** How a ticked box stands among the typed texts. */
 const YES = 'yes'
 const OWN_COLOUR = '#0a6248'
-/** The paper of our pages, see web/ui/base.css. */
+/** The `--paper` of our pages, see web/ui/base.css. */
 const GROUNDS = { light: '#fffefc', dark: '#181c1b' }
 
 type Typed = Record<'accent' | 'websiteUrl' | 'termsUrl' | 'privacyUrl' | 'refundPolicy' | 'asksConsent', string>
 
-/** Keeps what was typed through a fresh sign-in, which leads away from the page. Each account has its own place. */
+/** Keeps the typed text through a fresh sign-in, which leads away from the page. Each account has its own place. */
 const typedBy = (sellerId: string) => `${DRAFTS}brand:${sellerId}`
 
 const typedOf = (brand: Brand): Typed => ({

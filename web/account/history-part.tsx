@@ -16,7 +16,7 @@ const WHAT: Record<AccountEvent['what'], string> = {
   payout_details_removed: 'The payout details were removed',
 }
 
-/** The changes to what protects the account, so that an owner sees what another person has done. */
+/** The changes to the account's protection, so that an owner sees another person's changes. */
 export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) {
   return (
     <Part

@@ -5,7 +5,7 @@ import type { Account, AccountState } from './account.ts'
 import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
-/** The linked accounts at the identity provider. The part appears only where a provider is or was set up. */
+/** The seller's linked identities at the provider. The part appears only where a provider is or was set up. */
 export function IdentitiesPart({ account, state }: { account: Account; state: AccountState }) {
   const action = useAction()
   const identities = state.identities ?? []

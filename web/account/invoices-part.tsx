@@ -37,7 +37,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** Whether sales get invoices, and what stands on them. */
+/** Whether sales get invoices, and the seller's texts on them. */
 export function InvoicesPart({ account }: { account: Account }) {
   const { value: own, put } = useLoad('invoices', () => account.asSeller(getInvoiceProfile))
   return (

@@ -70,10 +70,10 @@ export function Purchases({ library, state }: { library: Library; state: Library
   )
 }
 
-const papers = wordsOf('invoice')
-const KINDS = { invoice: papers.invoice, credit_note: papers.creditNote, correction: papers.correction }
+const names = wordsOf('invoice')
+const KINDS = { invoice: names.invoice, credit_note: names.creditNote, correction: names.correction }
 
-const Papers = ({ invoices }: Pick<Purchase, 'invoices'>) => (
+const Documents = ({ invoices }: Pick<Purchase, 'invoices'>) => (
   <>
     {invoices?.map(({ invoiceId, kind, number, url }) => (
       <a key={invoiceId} class="link small" href={fromApi(url)} target="_blank" rel="noopener">
@@ -132,7 +132,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         >
           {words.details}
         </a>
-        <Papers invoices={purchase.invoices} />
+        <Documents invoices={purchase.invoices} />
       </div>
       <div class="its-files">
         <RecalledFiles files={purchase.withdrawnFiles} />

@@ -17,7 +17,7 @@ returnToView()
 // A page restored from the browser's cache must not show the service after the operator has signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
-/** The part of the address behind the `#` names the view, and what it is about. */
+/** The part of the address behind the `#` names the view and its subject. */
 const VIEWS: Record<string, { list: ComponentType<ViewProps>; one?: ComponentType<ViewProps> }> = {
   '': { list: OverviewView },
   orders: { list: OrdersView, one: OrderView },

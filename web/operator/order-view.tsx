@@ -12,7 +12,7 @@ import { Entries } from './log-view.tsx'
 import { newKey } from './new-key.ts'
 import type { ViewProps } from './view-props.ts'
 
-/** An order of any seller: its history, its payments, and what can be done about it. */
+/** An order of any seller: its history, its payments, and the operator's actions. */
 export function OrderView({ id }: ViewProps) {
   const order = useLoad(id, () => getOrder(id))
   return <Shown of={order}>{(value) => <Details order={value} again={order.again} />}</Shown>

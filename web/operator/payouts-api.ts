@@ -50,7 +50,7 @@ export const getPayout = async (id: string): Promise<OperatorPayout> => {
 }
 export const markPayout = (id: string, mark: 'paid' | 'failed' | 'reversed', body?: { reason: string }) =>
   request<unknown>('POST', `payouts/${path(id)}/${mark}`, body)
-/** The bytes as they are: the content says what it is. */
+/** The bytes as they are: the service tells the format by the content. */
 export const readStatement = (file: File) =>
   call<ReadStatement>(
     '/api/operator/payouts/statement',

@@ -10,7 +10,7 @@ import type { ViewProps } from './view-props.ts'
 
 const OPTIONS = Object.entries(PAYOUT_STATES).map(([value, [label]]) => [value, label] as const)
 
-/** The runs of payouts, what the bank says, and every payout. */
+/** The runs of payouts, the bank's statements, and every payout. */
 export function PayoutsView({ query }: ViewProps) {
   const [q, status, sellerId] = [query.get('q') ?? '', query.get('status') ?? '', query.get('sellerId') ?? '']
   const runs = useList('runs', getRuns)

@@ -12,7 +12,7 @@ import { decideRun, downloadFile, getRun, markSent, type RunDetail, type RunFile
 import { Lines } from './run-lines.tsx'
 import { whoIs } from './payouts-view.tsx'
 
-/** One run: who is paid how much and who is not, its bank files, and what can be done. */
+/** One run: who is paid how much and who is not, its bank files, and the operator's actions. */
 export function RunView({ id }: { id: string }) {
   const run = useLoad(id, () => getRun(id))
   return <Shown of={run}>{(value) => <Details run={value} again={run.again} />}</Shown>

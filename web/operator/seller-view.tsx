@@ -10,7 +10,7 @@ import { Entries } from './log-view.tsx'
 import type { ViewProps } from './view-props.ts'
 import { STANDINGS } from './sellers-view.tsx'
 
-/** A seller, and what can be done about this seller. */
+/** A seller, and the operator's actions. */
 export function SellerView({ id }: ViewProps) {
   const seller = useLoad(id, () => getSeller(id))
   return <Shown of={seller}>{(value) => <Details seller={value} again={seller.again} />}</Shown>

@@ -16,7 +16,7 @@ import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { frameBy } from './seller-frame.tsx'
 import { stepsOf } from './steps.ts'
-import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
+import { FAILED, FREE, FULL_REFUND_PENDING, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
 import { taxName } from '../ui/tax-name.ts'
 import { say, saying, wordsOf } from '../ui/language.ts'
 
@@ -132,7 +132,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
 }
 
 function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
-  if (isFullRefundPending(order)) return GOING_BACK
+  if (isFullRefundPending(order)) return FULL_REFUND_PENDING
   if (hasFailed(order)) return FAILED
   if (order.paid && order.product && order.downloads.length === 0) return order.withdrawnFiles ? NOTHING_LEFT : NO_FILES
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]

@@ -2,7 +2,7 @@ import { type ComponentChild, render } from 'preact'
 import { Mark, type Seller } from '../ui/brand.tsx'
 import { saying, wordsOf } from '../ui/language.ts'
 
-/** Gives the page the seller's head and title, and names Till below, as the payment page does. Returns what undoes it. */
+/** Gives the page the seller's head and title, and names Till below, as the payment page does. Returns a function that undoes it. */
 export function frameBy(seller: Seller, product = ''): () => void {
   const { title } = document
   const head = (

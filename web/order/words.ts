@@ -18,7 +18,7 @@ export const HEADLINES: Record<Status, Headline> = {
 }
 
 /** Delivered, and a refund of all of it is pending. The files have ended, and come back if the refund fails. */
-export const GOING_BACK: Headline = [words.goingBack, words.goingBackText]
+export const FULL_REFUND_PENDING: Headline = [words.fullRefundPending, words.fullRefundPendingText]
 
 /** Paid, and all its files were recalled. */
 export const NOTHING_LEFT: Headline = [words.nothingLeft, words.nothingLeftText]

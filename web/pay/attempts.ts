@@ -8,7 +8,7 @@ export function trackAttempts({ get, set }: Store<State>, productId: string) {
   /** Writes the result of an attempt and its consequences in one step, so that no render in between offers to pay. */
   function keepAttempt(attempt: Attempt | undefined, change: Partial<State>, left = get().kept!.left): void {
     const { attempt: _, left: __, ...rest } = get().kept!
-    // A new try ends what an earlier one left for the buyer to do. The earlier one may still be paid, so the sync goes
+    // A new try ends the steps that an earlier one left to the buyer. The earlier one may still be paid, so the sync goes
     // on.
     const kept = {
       ...rest,

@@ -47,7 +47,7 @@ export function CheckoutPage({ product: given, returned }: { product: ProductVie
     ownSite?.shown(view, all, given.seller.name)
   }, [view, given, all])
   return (
-    <div class="counter" data-view={step}>
+    <div class="checkout" data-view={step}>
       <Summary product={product} order={state.order} total={totalOf(product, state)} />
       <main class="step" ref={panel}>
         {Step ? (

@@ -14,7 +14,7 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   buy: (purchase: Purchase) => Promise<boolean>
   /** Something is missing in the form, and nothing was sent. */
   refuse: (fault: Fault) => void
-  /** Shows what the order would cost; undefined while the typed price cannot be read. */
+  /** Shows the price that the order would have; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
   /** Shows another of the product's prices. */
   choose: (currency: string) => void

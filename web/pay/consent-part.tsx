@@ -25,7 +25,7 @@ export function useConsents({ consents = [] }: ProductView, given: Wish['consent
       if (!isComplete) place.current?.querySelector<HTMLInputElement>('input:not(:checked)')?.focus()
       return isComplete
     },
-    /** The wish with what the buyer has agreed to. */
+    /** The wish with the statements that the buyer has agreed to. */
     add: (wish: Wish | undefined): Wish | undefined =>
       consents.length === 0 ? wish : { ...wish, consents: consents.map(({ textId, locale }) => ({ textId, locale })) },
     part: consents.length > 0 && (

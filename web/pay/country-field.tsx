@@ -23,7 +23,7 @@ export function useCountry({ buyerCountry, seenCountry }: NonNullable<ProductVie
   }
   return {
     country,
-    /** Against what the connection says. */
+    /** Against the country of the connection. */
     differs,
     place,
     /** Whether the buyer has said it. Otherwise the field says what is wrong, and gets the focus. */

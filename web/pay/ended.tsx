@@ -18,12 +18,14 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   charged_back: ['back', words.chargedBack, words.chargedBackText, words.buyAgain],
 }
 const CLOSED: Ending = ['clock', words.closed, words.closedText, words.startNew]
-const GOING_BACK: Ending = ['back', words.refundComing, words.refundedText]
+const FULL_REFUND_PENDING: Ending = ['back', words.refundComing, words.refundedText]
 
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
   if (!order) return null
-  const [icon, title, text, again] = isFullRefundPending(order) ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED)
+  const [icon, title, text, again] = isFullRefundPending(order)
+    ? FULL_REFUND_PENDING
+    : (ENDINGS[order.status] ?? CLOSED)
   return (
     <div class="stack">
       <div class="done quiet">

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { wordsOf } from '../ui/language.ts'
 
 // Parts beyond the first screen are in files of their own, which the page loads by import(). They import from the page as
-// any module does: the build puts what they share into the global `tillPage`, see scripts/later-files.ts.
+// any module does: the build puts the shared parts into the global `tillPage`, see scripts/later-files.ts.
 
 declare global {
   var tillPage: {

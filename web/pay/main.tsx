@@ -11,7 +11,7 @@ import { leadOn, meetOwnSite } from './site.ts'
 
 const place = document.getElementById('app')!
 place.replaceChildren()
-/** The link to an order that a seller's program made. Only browsers see what stands behind the "#". */
+/** The link to an order that a seller's program made. Only browsers see the part behind the "#". */
 const link = /^#p=([\w-]+)$/.exec(location.hash)?.[1]
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''

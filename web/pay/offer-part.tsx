@@ -30,7 +30,7 @@ export interface OfferProps {
 }
 
 type Discount = NonNullable<ProductView['discount']>
-/** The discount of a code, and what the payment form of such an order needs. */
+/** The discount of a code, and the data that the payment form of such an order needs. */
 interface Found {
   discount?: Discount | undefined
   form?: ProductView['payments']['form']
@@ -66,7 +66,7 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
     if (applying) return
     const offer = { wish: wishWith(discount), listMinor, offMinor, ...(form && { form }) }
     onOffer(read.fault ? undefined : offer)
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what the others hold follows from these
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the others follow from these
   }, [read.fault, listMinor, offMinor, discount, applying, currency])
   // A press on the button can come before an effect runs.
   readerRef.current = async () => {

@@ -15,7 +15,7 @@ import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
 import { ownSite, terms } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
 
-/** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over what another tab has kept. */
+/** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over another tab's checkout. */
 export function makeOrders(
   { get, set }: Store<State>,
   { id: productId }: ProductView,

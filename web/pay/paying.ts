@@ -14,14 +14,14 @@ interface Surroundings {
   productId: string
   /** Writes the result of an attempt and its consequences, here and for other tabs. */
   keepAttempt: (attempt: Attempt | undefined, change: Partial<State>) => void
-  /** Takes over what another tab has kept. */
+  /** Takes over the checkout that another tab has kept, with or without an order. */
   adopt: () => void
   following: Following
 }
 
 export interface Paying {
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
-  /** Ignores what the form on the screen still reports. */
+  /** Ignores later reports of the form on the screen. */
   end: () => void
   /** The same, for a page that was left from within the form and is shown again: the service must ask what was paid. */
   comeBack: () => void

@@ -1,7 +1,7 @@
 import type { ApiError, Created, ProductView, Rail } from '../ui/api.ts'
 import type { HowToPay } from './saved-checkout.ts'
 
-// The port between the checkout and whatever takes the payment: the sandbox's scenarios, or the form that a processor's
+// The port between the checkout and the part that takes the payment: the sandbox's scenarios, or the form that a processor's
 // script draws. No card number and no other means of payment ever passes through it.
 
 /**

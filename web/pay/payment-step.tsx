@@ -13,7 +13,7 @@ import { say, saying, wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
 
-/** One screen: the address, what the buyer chooses, the payment form. A press on the button makes the order and pays it. */
+/** One screen: the address, the buyer's choices, the payment form. A press on the button makes the order and pays it. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
   const { trouble, kept, busy, repriced, order } = state
   const { offer: onOffer, choose: onCurrency } = checkout

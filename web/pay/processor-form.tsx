@@ -31,7 +31,7 @@ interface ProcessorFormProps {
 
 type Stage = 'loading' | 'slow' | 'ready' | 'failed'
 
-/** The place of a form that a processor's script draws. This page never sees what the buyer types there. */
+/** The place of a form that a processor's script draws. This page never sees the buyer's input there. */
 export function ProcessorForm(props: ProcessorFormProps) {
   const { product, processor, onForm, onFailed } = props
   const { amount, currency, setup } = props.due

@@ -55,7 +55,7 @@ export function SandboxPart({ onForm, wallets, ...more }: SandboxProps) {
         submit: ({ clientSecret }, sending) => pay(clientSecret, chosenRef.current, sending),
         destroy() {},
       }),
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the form is told once, and reads what is chosen at the press
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the form is told once, and reads the choice at the press
     [],
   )
   const press = (rail: Rail) => {

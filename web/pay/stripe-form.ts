@@ -30,7 +30,7 @@ async function openStripe(parts: FormParts): Promise<StripeScript> {
 
 /**
  * Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element. It shows before there is a payment, and
- * the payment has to agree with what the form was told: https://docs.stripe.com/payments/accept-a-payment-deferred
+ * the payment has to agree with the data that the form got: https://docs.stripe.com/payments/accept-a-payment-deferred
  */
 export const mount: MountForm = async (place, parts) => {
   const stripe = await openStripe(parts)
@@ -62,7 +62,7 @@ export const mount: MountForm = async (place, parts) => {
     closeWallets()
   }
   try {
-    // A group of their own: what the buyer has typed in the form does not matter to a wallet.
+    // A group of their own: the buyer's input in the form does not matter to a wallet.
     const walletGroup = newGroup()
     closeWallets = mountWallets(walletGroup, parts, (order) => confirm({ stripe, parts }, walletGroup, order))
     groups.push(walletGroup)
@@ -103,7 +103,7 @@ export const mount: MountForm = async (place, parts) => {
   }
 }
 
-/** Pays with what the buyer has entered in a group. */
+/** Pays with the buyer's input in a group. */
 async function confirm(
   { stripe, parts }: { stripe: StripeScript; parts: FormParts },
   group: StripeElements,

@@ -148,7 +148,7 @@ function Description({ text }: { text: string }) {
 }
 
 export const SummarySkeleton = () => (
-  <div class="counter" aria-busy="true">
+  <div class="checkout" aria-busy="true">
     <section class="summary slip-shadow">
       <div class="slip stack">
         <p class="soft">{words.opening}</p>

@@ -19,7 +19,7 @@ export interface Total {
 }
 
 /**
- * Once there is an order for what the buyer has chosen: its price. Before that, and after the buyer has chosen something else: the
+ * Once there is an order for the buyer's present choices: its price. Before that, and after the buyer has chosen something else: the
  * price that the page calculates. Then nothing is taken unless the order has the same price.
  */
 export function totalOf(

@@ -12,7 +12,7 @@ import { useOfferPart } from './use-offer-part.ts'
 import { usePress } from './use-press.ts'
 import { useWallets } from './use-wallets.ts'
 
-/** All that the buyer fills in, and what a press on the button does with it. */
+/** All that the buyer fills in, and the action of the button. */
 export function usePurchase({ product, checkout, state }: StepProps) {
   const { kept } = state
   const [picked, setRail] = useState<Rail>(() => firstRail(product, state))

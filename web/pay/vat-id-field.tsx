@@ -31,7 +31,7 @@ interface VatIdFieldProps {
   onRemove: () => void
 }
 
-/** For a business: its VAT number, and what it does to the price. */
+/** For a business: its VAT number, and the effect on the price. */
 export function VatIdField(props: VatIdFieldProps) {
   const { country, value, isAsking, isValid, trouble, place, onType, onDone, onRemove } = props
   // A number of a kept order is there from the beginning.

@@ -14,7 +14,7 @@ interface DialogProps {
 /** The browser's own dialog: it keeps the focus inside, and returns it on closing. */
 export function Dialog({ title, closable, onClose, onSubmit, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
-  // A layout effect ends with the dialog. An effect may end later, and would take the focus from what comes after the dialog.
+  // A layout effect ends with the dialog. An effect may end later, and would take the focus from the element that has it by then.
   useLayoutEffect(() => {
     const from = document.activeElement
     const dialog = place.current!

@@ -44,7 +44,7 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
     return () => {
       current = false
     }
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; what it asks for is what `key` says
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; another request has another `key`
   }, [key, tries])
   const present = state?.key === key ? state : undefined
   useRecovery(present?.trouble, () => setTries(({ tries: count }) => ({ tries: count + 1, quietly: true })))

@@ -8,7 +8,7 @@ export interface Address {
   returnTo: string
   /** Why another page sent the seller here. */
   error: string | undefined
-  /** The session is too old for what the seller wants to do. */
+  /** The session is too old for the seller's next step. */
   again: boolean
   /** The seller has just signed out. */
   out: boolean

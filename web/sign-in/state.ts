@@ -8,7 +8,7 @@ export interface SignInState extends MailboxCodeState {
   fromProvider: boolean
   /** The service has an identity provider. */
   idp: boolean
-  /** The session is too old for what the seller wants to do. */
+  /** The session is too old for the seller's next step. */
   again: boolean
   /** The seller has forgotten the password. */
   forgot: boolean

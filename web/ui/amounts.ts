@@ -7,7 +7,7 @@ const GROUPED = /^\d{1,3}([., '])\d{3}(?:\1\d{3})*$|^\d{1,2}(?:,\d{2})+,\d{3}$/
 /** The amount in minor units, or the reason for refusing the text, in a sentence for the person who typed it. */
 export type ReadAmount = { minor: number; fault?: undefined } | { minor?: undefined; fault: string }
 
-/** The sentences for a text that is refused, and what puts values into their places. */
+/** The sentences for a text that is refused, and the function that puts values into their places. */
 export interface AmountWords {
   words: Record<'amountMissing' | 'amountTwoMeanings' | 'amountDecimals' | 'amountNoDecimals' | 'amountTooMuch', string>
   say: (text: string, values: Record<string, string | number>) => string

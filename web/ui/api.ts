@@ -11,7 +11,7 @@ export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
 export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
-/** The buyer's choices beside the product, and what the link of the seller's site adds. */
+/** The buyer's choices beside the product, and the values that the link of the seller's site adds. */
 export interface Wish {
   /** Where the product has several prices. */
   currency?: string

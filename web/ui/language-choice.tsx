@@ -10,7 +10,7 @@ writeTab(PLACE, undefined)
 
 export const typedBefore = (field: string): string => typed[field] ?? ''
 
-/** Keeps what the buyer has typed for the page that is loaded next. */
+/** Keeps the buyer's typed texts for the page that is loaded next. */
 export function keepTyped(): void {
   const fields = [
     ...document.querySelectorAll<HTMLInputElement>('#app input:is([type="text"], [type="email"], [type="date"])'),

@@ -28,7 +28,7 @@ export interface Message extends Said {
 }
 
 export interface MailboxCodeState {
-  /** `opening`: the page does not know yet which step comes first. `done`: it shows what the code has opened. */
+  /** `opening`: the page does not know yet which step comes first. `done`: the code was right. */
   step: 'opening' | 'address' | 'code' | 'done'
   /** The typed address. */
   email: string
@@ -46,7 +46,7 @@ export interface MailboxCodeState {
 export interface CodePage {
   /** Mails a code. `again`: in place of the one that this browser waits for. */
   sendCode: (email: string, again: boolean) => Promise<{ resendAfter: number }>
-  /** Gives the code to the service, and shows what it opens. */
+  /** Gives the code to the service, and shows the data that it opens, or leads there. */
   openWith: (email: string, code: string) => Promise<void>
   /** Says that the page waits for the service's answer to the code. */
   checking: string

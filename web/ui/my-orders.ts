@@ -30,7 +30,7 @@ export function rememberOrder(orderId: string, email: string, newToken?: string)
   write(PLACE, [{ orderId, email, token }, ...without(orderId)].slice(0, MOST))
 }
 
-/** Deletes the order from this browser, also what the payment page keeps of it. */
+/** Deletes the order from this browser, also the payment page's copy of it. */
 export function forgetOrder(orderId: string): void {
   write(PLACE, without(orderId))
   for (const place of names(placeOf(''))) {

@@ -49,7 +49,7 @@ export function sentence(trouble: unknown): string {
     case 'validation_failed':
       return trouble.fields[0]?.message ?? words.checkEntered
     default:
-      // The others of this kind are about what the seller's site has asked for, and the service explains them.
+      // The others of this kind are about values in the link of the seller's site, and the service explains them.
       if (trouble.status === 422) return trouble.message
       return trouble.unknown ? say(words.shopBusy, { when }) : words.notAccepted
   }

@@ -12,7 +12,7 @@ const isAtCheck = (): boolean => (history.state as { step?: string } | null)?.st
 
 const FIELDS = ['name', 'contract', 'email'] as const satisfies (keyof Statement)[]
 
-/** The withdrawal function: the statement, its confirmation, and what has arrived. */
+/** The withdrawal function: the statement, its confirmation, and the acknowledgement. */
 export function WithdrawPage() {
   const [draft, setDraft] = useState<Draft>(() => savedDraft() ?? newDraft())
   const [isChecking, setChecking] = useState(() => isAtCheck() && savedDraft() !== undefined)

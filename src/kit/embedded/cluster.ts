@@ -5,7 +5,7 @@ import { CannotStart } from '../cannot-start.ts'
 import { isAlive } from './pid-file.ts'
 import { giveTo, insideFolder, type Place, runProgram } from './place.ts'
 
-/** The service's role and database. The role is no superuser: it may change only what it owns. */
+/** The service's role and database. The role is no superuser: it may change only its own objects. */
 export const ROLE = 'app'
 export const DATABASE = 'app'
 const PASSWORD_FILE = 'app-password'
@@ -139,7 +139,7 @@ function writePassword({ account }: Place, file: string): string {
   return file
 }
 
-/** Removes what killed starts left behind while they made a cluster. */
+/** Removes the files that killed starts left behind while they made a cluster. */
 function removeUnfinished(home: string): void {
   for (const name of fs.readdirSync(home)) {
     const pid = Number(/^new-(\d+)$/.exec(name)?.[1])

@@ -20,7 +20,7 @@ export interface Guard {
  * answering as soon as the process has ended in any way.
  *
  * Each process first listens and then asks the others, so at least one of two processes sees the other. When both see each other,
- * both withdraw, and the callers try again.
+ * both give up, and the callers try again.
  */
 export async function standGuard(folder: string): Promise<Guard | undefined> {
   if (!NEEDED) return { close: () => {} }

@@ -20,8 +20,8 @@ export function findPostmaster(dataDir: string): Postmaster | undefined {
 
 /**
  * Removes a pid file whose number now belongs to another process, as after a restart of a container, because PostgreSQL would refuse
- * to start. It keeps a file whose number is free, because PostgreSQL uses it to find what the children of a killed server still
- * hold. Call it only while holding the folder, and when no server answers on it.
+ * to start. It keeps a file whose number is free, because PostgreSQL uses it to find the shared memory that the children of a
+ * killed server still hold. Call it only while holding the folder, and when no server answers on it.
  */
 export function removeForeignPidFile(dataDir: string): void {
   const { pid } = readPidFile(dataDir) ?? {}

@@ -59,7 +59,7 @@ export function insideFolder({ account }: Place, folder: string) {
   if (account.uid === undefined || !fs.existsSync(OWN_FOLDER)) {
     return { cwd: '/', path: folder, reach: (other: string) => other }
   }
-  // `..` reaches only what lies beside the folder; further steps could lead through closed folders again
+  // `..` reaches only the neighbours of the folder; further steps could lead through closed folders again
   const reach = (other: string) =>
     path.dirname(other) === path.dirname(folder) ? path.join('..', path.basename(other)) : other
   return { cwd: folder, path: OWN_FOLDER, reach }
@@ -80,7 +80,7 @@ export function runProgram(
   return stdout
 }
 
-/** Passes none of our environment to PostgreSQL, because variables such as PGDATA would change what it does. */
+/** Passes none of our environment to PostgreSQL, because variables such as PGDATA would change its behaviour. */
 export function spawnOptions(account: Account, cwd = '/') {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return { ...account, cwd, ...(WINDOWS ? {} : { env }) }

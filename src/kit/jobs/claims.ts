@@ -32,7 +32,7 @@ export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, cou
     return jobs
   })
 
-/** A new job that this process will run itself. Its data is what the database would give back. */
+/** A new job that this process will run itself. Its data has the form in which the database would return it. */
 export const takenJob = (queue: string, data: object): Job =>
   ({ id: randomUUID(), name: queue, data: JSON.parse(JSON.stringify(data)), retryCount: 0 }) as unknown as Job
 

@@ -32,7 +32,7 @@ const AT_ONCE: Statement = {
   },
 }
 
-/** The buyer knows what follows from it. */
+/** The buyer knows the consequences. */
 const LOSS: Statement = {
   id: 'loss-1',
   texts: {

@@ -177,7 +177,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData, r
   // buyers who have their money back get it too: they can still have a copy
   file_withdrawn(order, _data, reading) {
     const { mail } = reading.words
-    const names = { product: order.productName, seller: order.seller, reason: order.withdrawnReason ?? '' }
+    const names = { product: order.productName, seller: order.seller, reason: order.recallReason ?? '' }
     return {
       about: mail.recall,
       title: mail.recallTitle,

@@ -101,7 +101,7 @@ export interface MailOrder {
   tax: OrderTax | null
   /** The recalled file, and the reason. */
   fileName: string | null
-  withdrawnReason: string | null
+  recallReason: string | null
   /** The mail server refused the last receipt, or it was held back. */
   notReceived: boolean
 }

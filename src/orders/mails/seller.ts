@@ -2,7 +2,7 @@ import { formatMoney } from '../../kit/money.ts'
 import { money } from './buyer.ts'
 import { type MailData, type MailOrder, type MailText, type SellerMail, numberOf } from './mail-data.ts'
 
-/** The mails to a seller about unusual events of an order, with what to do. Mails about sales are in sales.ts. */
+/** The mails to a seller about unusual events of an order, with advice. Mails about sales are in sales.ts. */
 export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData) => MailText> = {
   seller_cannot_be_paid: (order) => ({
     subject: `Nobody can pay: ${order.productName}`,

@@ -32,7 +32,7 @@ export interface Answers {
 /**
  * Asks the processors about single payments. A list and our rows can differ although nothing is wrong: a notification is under way,
  * a refund was booked long after it was made, or a dispute is in another currency. So the reconciliation asks about each payment in
- * question, waits `graceMs` for late events to be booked, and reports only what still differs.
+ * question, waits `graceMs` for late events to be booked, and reports only payments that still differ.
  */
 export async function askAbout(
   db: Db,

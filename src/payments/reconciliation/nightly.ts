@@ -29,9 +29,9 @@ export const daysBefore = (moment: Date, days: number): Date =>
  * The days that a night's reconciliation covers. They end with the last midnight, because notifications about the hours since may
  * still be on their way. After nights without a complete reconciliation the span is longer, to make up for them.
  */
-export function nightlySpan(now: Date, latestProof: Date | undefined): { from: Date; to: Date; days: number } {
+export function nightlySpan(now: Date, latestReconciliation: Date | undefined): { from: Date; to: Date; days: number } {
   const to = daysBefore(now, 0)
-  const daysSince = latestProof ? (to.getTime() - daysBefore(latestProof, 0).getTime()) / DAY_MS : 1
+  const daysSince = latestReconciliation ? (to.getTime() - daysBefore(latestReconciliation, 0).getTime()) / DAY_MS : 1
   const days = Math.min(NIGHTLY_DAYS + Math.max(0, daysSince - 1), MOST_DAYS)
   return { from: daysBefore(to, days), to, days }
 }

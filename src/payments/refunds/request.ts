@@ -114,7 +114,7 @@ const KEY_REUSED = 'This Idempotency-Key belongs to another request.'
 
 async function lockRefundable(tx: Tx, orderId: string, sellerId: string): Promise<Refundable> {
   await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId} for update`.execute(tx)
-  // a statement of its own, after the lock: it sees what another request has just committed
+  // a statement of its own, after the lock: it sees the rows that another request has just committed
   const { rows } = await sql<Refundable>`
     select o.state, o.currency, c.processor, c.processor_capture_id as "captureId",
       (coalesce(c.amount_minor, 0) - ${chargedBackMinor} - (select coalesce(sum(r.amount_minor), 0) from refunds r

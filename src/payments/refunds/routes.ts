@@ -57,7 +57,7 @@ type Refund = Type.Static<typeof Refund>
 
 const STATUS = { requested: 'pending', succeeded: 'succeeded', failed: 'failed' } as const
 
-/** A seller sends money back, and sees what became of it. */
+/** A seller sends money back, and sees how the refund goes. */
 export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; jobs: Jobs; browsers: Browsers }): void {
   server.post(
     '/api/orders/:orderId/refunds',

@@ -123,7 +123,7 @@ async function takingsOf(db: Db, orderId: string): Promise<Taking[]> {
   return rows
 }
 
-/** The first looks come soon, since only a notification was lost. Later ones are for what a person repairs. */
+/** The first looks come soon, since only a notification was lost. Later ones are for faults that a person repairs. */
 const LOOKS_AFTER = ['5 minutes', '30 minutes', '3 hours', '12 hours']
 const LOOK_DAYS = 90
 const LOOKS_AT_ONCE = 50

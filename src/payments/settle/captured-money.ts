@@ -29,9 +29,9 @@ export function returnedOf(record: PaymentRecord) {
 
 /**
  * Asks for an invoice or a credit note about money of the sale that went back (`refund`, `chargeback`) or came again (`returned`). Call it
- * where the entry is booked. A refund and a lost dispute together can take more than the price; these papers stop at the price.
+ * where the entry is booked. A refund and a lost dispute together can take more than the price; these documents stop at the price.
  */
-export function addPaper(
+export function addDocument(
   { record, effects }: Draft,
   reason: 'refund' | 'chargeback' | 'returned',
   { cause, amountMinor }: { cause: string; amountMinor: number },
@@ -42,7 +42,7 @@ export function addPaper(
     reason === 'returned'
       ? upTo(returnedBeforeMinor) - upTo(returnedBeforeMinor - amountMinor)
       : upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
-  if (documented > 0) effects.papers.push({ reason, amountMinor: documented, cause })
+  if (documented > 0) effects.documents.push({ reason, amountMinor: documented, cause })
 }
 
 /** How much has left beyond the amount of a suspended capture: we refunded it and a bank took it too. Always 0 for a sale. */

@@ -110,7 +110,7 @@ const INVARIANTS: Record<string, (history: History) => Invariant> = {
       assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
       if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
       if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
-      // the tax that the seller owes is that of what has not gone back, to the minor unit, and no money stands against it
+      // the tax that the seller owes is that of the money that has not gone back, to the minor unit, and no money stands against it
       const tax = balanceOf(transfers, taxAccount(rows.sellerId), rows.currency)
       const backMinor = sale ? Math.min(gone(sale, 'lost'), rows.amountMinor) : rows.amountMinor
       assert.equal(tax, rows.taxMinor - share(rows.taxMinor, backMinor, rows.amountMinor))

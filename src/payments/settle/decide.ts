@@ -43,7 +43,7 @@ function newDraft(before: PaymentRecord): Draft {
     timeline: [],
     events: [],
     transfers: [],
-    papers: [],
+    documents: [],
     mails: [],
     waitsForBank: false,
     closes: false,
@@ -101,7 +101,7 @@ function decideCapture({ record, effects, move }: Draft, capture: Capture, snaps
     purpose = 'sale'
     effects.timeline.push('paid')
     effects.transfers.push(...ledger.saleTransfers({ ...entry, feeMinor: record.feeMinor, taxMinor: record.taxMinor }))
-    effects.papers.push({ reason: 'sale', amountMinor: capture.amountMinor, cause: entry.cause })
+    effects.documents.push({ reason: 'sale', amountMinor: capture.amountMinor, cause: entry.cause })
     effects.mails.push({ kind: 'receipt', late })
     if (late) effects.mails.push({ kind: 'seller_paid_late' })
   } else if (isSold) {

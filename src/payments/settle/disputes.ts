@@ -1,6 +1,6 @@
 import * as ledger from '../../ledger/transfers.ts'
 import { isDelivered } from '../../orders/states.ts'
-import { addPaper, bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
+import { addDocument, bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
 import { type Draft, type PaymentRecord, entryFor } from './payment-record.ts'
 import { moveByMoney } from './state-by-money.ts'
 import type { DisputeFact } from '../../processors/processor.ts'
@@ -25,7 +25,7 @@ export function decideDispute(draft: Draft, dispute: DisputeFact): void {
   const entry = { ...entryFor(record, 'dispute', id), amountMinor, currency, ofSale }
   if (!before) openDispute(draft, entry, state)
   if (state === 'won') effects.transfers.push(...ledger.disputeWon(entry))
-  if (state === 'lost' && ofSale) addPaper(draft, 'chargeback', { ...entry, amountMinor: lostMinor })
+  if (state === 'lost' && ofSale) addDocument(draft, 'chargeback', { ...entry, amountMinor: lostMinor })
   if (state === 'lost') effects.transfers.push(...ledger.disputeLost({ ...entry, lostMinor, ...returnedOf(record) }))
   const now = { id, captureId, amountMinor, state, lostMinor }
   if (before) Object.assign(before, now)
@@ -69,7 +69,7 @@ function decideReturn(draft: Draft, before: DisputeRow, { lostMinor = before.los
   const backMinor = before.lostMinor - lostMinor
   // the money can come back in parts: the amount that is still lost gives each part its own cause
   const entry = { ...entryFor(record, 'dispute', `${id}:${lostMinor}`), amountMinor: backMinor, currency, ofSale }
-  if (ofSale) addPaper(draft, 'returned', entry)
+  if (ofSale) addDocument(draft, 'returned', entry)
   effects.transfers.push(...ledger.disputeReturned({ ...entry, ...returnedOf(record) }))
   const missingBeforeMinor = missingOf(record, before)
   before.lostMinor = lostMinor

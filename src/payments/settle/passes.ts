@@ -5,9 +5,9 @@ import { lostOf, saleOf } from './captured-money.ts'
 import { type Draft, type PaymentRecord, entryFor } from './payment-record.ts'
 
 /**
- * Books what the processor has passed on to the seller's account, and what came back from there. Until it is passed on, it is owed to the
- * seller. A transfer that failed is owed until it is passed on after all. Transfers only go forward, so a report that is late or repeated
- * changes nothing. A transfer to another account is not this seller's: the reconciliation finds it.
+ * Books the money that the processor has passed on to the seller's account, and the money that came back from there. Until money is
+ * passed on, it is owed to the seller. A transfer that failed is owed until it is passed on after all. Transfers only go forward, so a
+ * report that is late or repeated changes nothing. A transfer to another account is not this seller's: the reconciliation finds it.
  */
 export function decidePasses(draft: Draft, { transfers = [] }: PaymentSnapshot): void {
   const { record, effects } = draft
@@ -26,15 +26,15 @@ export function decidePasses(draft: Draft, { transfers = [] }: PaymentSnapshot):
   notePass(draft)
 }
 
-type Known = NonNullable<PaymentRecord['transfers']>[number]
+type KnownTransfer = NonNullable<PaymentRecord['transfers']>[number]
 
-function isNews(before: Known, now: TransferFact): boolean {
+function isNews(before: KnownTransfer, now: TransferFact): boolean {
   if (before.state === 'passed') return now.state === 'passed' && now.reversedMinor > before.reversedMinor
   // a late report that calls a failed one pending again is repaired by the next one
   return now.state !== before.state
 }
 
-function book({ record, effects }: Draft, before: Known | undefined, now: TransferFact): void {
+function book({ record, effects }: Draft, before: KnownTransfer | undefined, now: TransferFact): void {
   if (now.state !== 'passed') return
   const { currency } = record
   if (before?.state !== 'passed')

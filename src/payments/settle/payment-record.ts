@@ -1,5 +1,5 @@
 import type { EventType } from '../../events/event-types.ts'
-import type { Paper } from '../../invoices/issue.ts'
+import type { DueDocument } from '../../invoices/issue.ts'
 import type { MailData } from '../../orders/mails/mail-data.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
 import type { Move, State } from '../../orders/states.ts'
@@ -70,7 +70,7 @@ export interface Effects {
   events: { type: EventType; refundId?: string }[]
   transfers: Transfer[]
   /** Money for which the seller issues an invoice or a credit note. */
-  papers: Omit<Paper, 'orderId'>[]
+  documents: Omit<DueDocument, 'orderId'>[]
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */
   waitsForBank: boolean
@@ -95,10 +95,10 @@ export const entryFor = (record: PaymentRecord, what: string, id: string) => ({
   processor: record.processor,
 })
 
-/** The record of a payment, with what a fact about another payment of the order has changed. `next` is the record of that payment. */
+/** The record of a payment, with the changes that a fact about another payment of the order made. `next` is the record of that payment. */
 export function withOrderOf(record: PaymentRecord, next: PaymentRecord): PaymentRecord {
   const { state, refundedMinor, captures, refunds, disputes, transfers, pass } = next
   const order = { ...record, state, refundedMinor, captures, refunds, disputes }
-  // payments at other processors know nothing of what this one passes on
+  // payments at other processors know nothing of the money that this one passes on
   return record.payee && next.payee ? { ...order, transfers, pass } : order
 }

@@ -21,7 +21,7 @@ export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<s
       select p.order_id from payments p
       join unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
     order by id for update`.execute(tx)
-  // a statement of its own, after the lock: it sees what another round has just committed
+  // a statement of its own, after the lock: it sees the rows that another round has just committed
   const found = await sql<PaymentRecord>`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", coalesce(o.tax_minor, 0) as "taxMinor", o.refunded_minor as "refundedMinor",

@@ -1,12 +1,12 @@
 import * as ledger from '../../ledger/transfers.ts'
-import { addPaper, bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
+import { addDocument, bookMissing, captureOf, missingOf, returnedOf } from './captured-money.ts'
 import { type Draft, type PaymentRecord, entryFor } from './payment-record.ts'
 import { moveByMoney } from './state-by-money.ts'
 import type { PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
 /**
  * Decides what a refund means for an order. Each refund at the processor is booked once, whoever requested it and however often
- * it is reported. A failed refund is final and takes back what was booked for it.
+ * it is reported. A failed refund is final, and new entries undo its entries.
  */
 export function decideRefund(draft: Draft, refund: RefundFact, { refunds: reported }: PaymentSnapshot): void {
   const { record, effects } = draft
@@ -54,7 +54,7 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
     effects.mails.push({ kind: what, amountMinor, currency })
     return
   }
-  addPaper(draft, 'refund', entry)
+  addDocument(draft, 'refund', entry)
   effects.transfers.push(...ledger.refundTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor += amountMinor
   effects.refundedMinor = record.refundedMinor
@@ -81,7 +81,7 @@ function takeBack(draft: Draft, refund: RefundFact): boolean {
     effects.transfers.push(...ledger.returnFailedTransfers(entry))
     return false
   }
-  addPaper(draft, 'returned', entry)
+  addDocument(draft, 'returned', entry)
   effects.transfers.push(...ledger.refundFailedTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor -= refund.amountMinor
   effects.refundedMinor = record.refundedMinor

@@ -63,13 +63,13 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   // after the payments and disputes, because the events show the orders with them
   await writeOrders(tx, decisions, bankTtlHours)
   await addJobs(tx, jobs, decisions, returns)
-  const papers = each(
+  const documents = each(
     decisions.filter(({ next }) => next.hasInvoices),
-    (effects) => effects.papers,
-    (paper, { orderId }) => ({ orderId, ...paper }),
+    (effects) => effects.documents,
+    (one, { orderId }) => ({ orderId, ...one }),
   )
   // at the end, because it locks the numbers of the sellers until the commit
-  await issueInvoices(tx, papers)
+  await issueInvoices(tx, documents)
   return { outcomes, changed: orderIdsWhere(decisions, (effects) => !isNothing(effects)) }
 }
 
@@ -223,7 +223,7 @@ async function addJobs(
 }
 
 /**
- * At a seller's connected account the processor has taken our fee, so what goes back of it has to go back there: a part with a sale's
+ * At a seller's connected account the processor has taken our fee, so a returned fee has to go back there: a part with a sale's
  * money, and all of it with money that paid for nothing.
  */
 const isFeeBack = ({ kind }: Transfer): boolean => FEE_BACK.has(kind)

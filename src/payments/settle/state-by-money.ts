@@ -27,7 +27,7 @@ export function moveByMoney(
   return name !== undefined && move(name, more)
 }
 
-/** The state of a sold order, by what refunds gave back, what banks took and what banks hold. */
+/** The state of a sold order, by the money that refunds gave back, the money that banks took, and the money that banks hold. */
 function stateByMoney(record: PaymentRecord): State {
   const { refundedMinor, amountMinor, disputes } = record
   const sale = saleOf(record)

@@ -9,7 +9,7 @@ import { type Changed, tellIfStopped } from './mails.ts'
 import { mirrorPayouts } from './mirror.ts'
 import type { Payer } from './payers.ts'
 
-// Sellers' own accounts at the processor that pays them. What the processor says about an account is stored as it is.
+// Sellers' own accounts at the processor that pays them. The processor's report about an account is stored as it is.
 
 /** A report that is younger than this is shown as it is. */
 const FRESH_SECONDS = 5
@@ -76,7 +76,7 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
   })
 }
 
-/** Reads how an account stands, and then what the processor has paid out from it. */
+/** Reads how an account stands, and then the payouts that the processor has made from it. */
 export async function readAll(parts: AccountParts, name: string): Promise<void> {
   await readAccount(parts, name)
   const { rows } = await sql<{ sellerId: string; state: string }>`
@@ -93,7 +93,7 @@ export async function readAll(parts: AccountParts, name: string): Promise<void> 
   }
 }
 
-/** Writes who needs an account, for the database that checks it in each sale. Only a changed rule costs anything. */
+/** Writes which sellers need an account, for the database that checks it in each sale. Only a changed rule costs anything. */
 export async function writeRule(
   db: Db,
   { isNeeded, payer, own }: { isNeeded: boolean; payer: Payer; own: readonly string[] },

@@ -12,7 +12,7 @@ const PARTS = sql`
   coalesce(sum(i.amount_minor) filter (where i.kind in ('dispute', 'other')), 0)::bigint as "disputeMinor",
   coalesce(sum(i.amount_minor - i.fee_minor), 0)::bigint as "netMinor"`
 
-/** The sums of a payout. What belongs to no order is summed by its kind: the account may have thousands of payments from elsewhere. */
+/** The sums of a payout. Items without an order are summed by `what`: the account may have thousands of payments from elsewhere. */
 export async function itemSums(
   db: Db,
   payout: { id: string; by: string; amountMinor: number; createdAt: Date },

@@ -32,7 +32,7 @@ export async function mirrorPayouts(db: Db, processor: Processor, sellerId: stri
   )
 }
 
-/** Stores what the processor says of the payouts in its list, in one statement, and once what each is made of. */
+/** Stores all payouts of the processor's list in one statement, and reads and stores the items of each payout once. */
 export async function keepPayouts(db: Db, list: readonly ListedPayout[]): Promise<void> {
   // a list that grows while its pages are read can name a payout twice
   const listed = new Map(list.map((one) => [keyOf(one.name, one.payout.id), one]))

@@ -23,7 +23,7 @@ export interface AccountRow {
 }
 
 /**
- * Returns an address where the seller tells the processor what it misses. The account is made on the first call. The row comes
+ * Returns an address where the seller gives the processor the missing details. The account is made on the first call. The row comes
  * first, and its id is the processor's idempotency key: however often this is repeated or dies in between, the seller gets one account.
  * Refuses `account_by_details`, `account_not_needed`, `account_unavailable`.
  */
@@ -44,7 +44,7 @@ export async function openAccount(parts: AccountParts, sellerId: string, pageUrl
 }
 
 /**
- * Passes on to the processor what a seller tells about the business, where the processor has no pages for it. The account is made on the
+ * Sends the details of a seller's business to the processor, where the processor has no pages for them. The account is made on the
  * first call, as with `openAccount`. Nothing of the details is stored or logged here, but the last digits of the bank account: they stand
  * in the mails to the owner, who learns of the change before the processor does. Refuses `account_details_refused`,
  * `account_unavailable`, `rate_limited`.
@@ -80,7 +80,7 @@ export async function tellAccount(
   }
 }
 
-/** The error itself, unless the processor did not do what it should: then a Refusal. */
+/** The error itself, unless the processor failed: then a Refusal. */
 function unavailable({ log, payer }: AccountParts, error: unknown): unknown {
   if (!(error instanceof ProcessorUnavailable)) return error
   log.warn({ processor: payer, ...errorForLog(error) }, 'an account of a seller could not be opened')
@@ -113,7 +113,7 @@ async function rowOf({ db, payer }: AccountParts, sellerId: string): Promise<Acc
 
 /**
  * The row of a seller's account. An account that had ended is taken up again where the processor gives access to it again: a second one
- * with the same mailbox would be refused. Otherwise the seller gets a new one, and what was passed on to the old one stays there.
+ * with the same mailbox would be refused. Otherwise the seller gets a new one, and money that was passed on to the old one stays there.
  */
 async function rowOrFormer(parts: AccountParts, sellerId: string): Promise<AccountRow> {
   const { db, payer } = parts

@@ -10,7 +10,7 @@ const LOOK_BACK_DAYS = 45
 const NUMBER_DAYS = 7
 
 /**
- * Repeats the settlements by which the processor pays sellers' banks what was passed on to their accounts below ours. Its list has the
+ * Copies the settlements by which the processor pays the money that it passed on to the sellers' banks. Its list has the
  * transfers of all accounts, so one reading serves all sellers. It begins with the oldest transfer of which the settlement is not known to
  * the end.
  */

@@ -2,8 +2,8 @@
 const NOT_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]+/g
 
 /**
- * A text in the characters of SEPA, cut to `most` of them. Letters of other scripts become Latin ones, and what has no equal becomes a
- * space. A bank refuses a text that begins or ends with a slash or has two together.
+ * A text in the characters of SEPA, cut to `most` of them. Letters of other scripts become Latin ones, and characters without an equal
+ * become a space. A bank refuses a text that begins or ends with a slash or has two together.
  */
 export async function sepaText(text: string, most: number): Promise<string> {
   const { default: anyAscii } = await import('any-ascii')

@@ -105,7 +105,7 @@ const Transfer = Type.Object({
 })
 export type Transfer = Type.Static<typeof Transfer>
 
-/** A payout to a bank (https://razorpay.com/docs/api/settlements/entity). It is less than its transfers by what was taken back. */
+/** A payout to a bank (https://razorpay.com/docs/api/settlements/entity): its transfers, less the money that was taken back. */
 const Settlement = Type.Object({
   id: idOf('setl'),
   entity: Type.Literal('settlement'),

@@ -24,7 +24,7 @@ const ANSWERED = /^.*?: answered with \d{3} /s
 
 /**
  * The linked accounts of sellers (https://razorpay.com/docs/api/payments/route): an account, the person behind it, the product `route`
- * and its bank account, one request each. Razorpay has no idempotency keys here, so each step finds what an earlier call has made: an
+ * and its bank account, one request each. Razorpay has no idempotency keys here, so each step finds the result of an earlier call: an
  * account by its mailbox and by our key in its notes, a person by the account's list, the product by asking for it again.
  */
 export function linkedAccounts(visit: () => Visit): SellerAccounts {
@@ -126,7 +126,7 @@ async function tellPerson(ask: Visit, account: string, { contactName, email, pan
   else await ask.post(shapes.stakeholder, path, person)
 }
 
-/** Razorpay names the fault in a sentence of its own. Only the seller sees it: it could repeat what the seller typed. */
+/** Razorpay names the fault in a sentence of its own. Only the seller sees it: it could quote the seller's own input. */
 function detailsRefused(error: ApiRefusal): DetailsRefused {
   const reason = SAME_MAILBOX.test(error.message)
     ? 'Razorpay has an account with this e-mail address already. Use another one'

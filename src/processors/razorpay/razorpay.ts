@@ -40,7 +40,7 @@ export function razorpayProcessor(
     fetchPayment: (id) => readPayment(visit, id),
     /**
      * Razorpay cannot close an Order: only its notes can change. So this reports it as canceled. A later payment still counts, and
-     * the service refunds what the order cannot take.
+     * the service refunds money that the order cannot take.
      */
     async cancelPayment(id) {
       const payment = await readPayment(visit, id)

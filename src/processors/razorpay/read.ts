@@ -10,7 +10,7 @@ import { isCaptured, orderIdOf, snapshotOf } from './snapshot.ts'
 import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './transfers.ts'
 
 /**
- * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures what a bank has authorized.
+ * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures money that a bank has authorized.
  * Razorpay lists an account's disputes newest first and cannot filter them by payment. For an old payment that means many pages, and
  * each of them has the time limit of a whole call.
  */
@@ -18,7 +18,7 @@ export async function readPayment(
   visit: () => Visit,
   id: string,
   ask = visit(),
-  /** Fails where Razorpay does not say what has gone on. */
+  /** Fails where Razorpay does not answer about the transfers. */
   { needsTransfers = false } = {},
 ): Promise<PaymentSnapshot> {
   let orderId = id
@@ -42,7 +42,7 @@ export async function readPayment(
   const [withCards, disputes, transfers, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(visit, Math.min(...captured.map((one) => one.created_at))),
-    // a buyer who has paid gets the files also where Razorpay does not say what has gone on: that is asked again
+    // a buyer who has paid gets the files also where Razorpay does not answer about the transfers: the service asks for them later
     payeeOf(order) ? transfersOf(ask, order, captured).catch(needsTransfers ? rethrow : unlessUnavailable) : [],
     // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
@@ -97,7 +97,7 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   return { ...payment, card }
 }
 
-/** Reverses what has gone on to the linked account above `leaveMinor`. Returns how much is back of each transfer that it changed. */
+/** Reverses transfers until the linked account keeps `leaveMinor`. Returns how much is back of each transfer that it changed. */
 export async function takeBack(
   ask: Visit,
   { processorPaymentId: id, leaveMinor, waits, reversedMinor }: WantedBack,

@@ -32,7 +32,8 @@ export async function* settlementsSince(visit: () => Visit, since: Date): AsyncG
 }
 
 /**
- * The transfers of a settlement, and what it is less than they are: Razorpay names neither what was taken back for refunds nor its fees.
+ * The transfers of a settlement, and the amount by which it is less than their sum: Razorpay names neither its fees nor the reversals
+ * for refunds.
  * (https://razorpay.com/docs/api/payments/route/fetch-transfers-for-a-settlement)
  */
 export async function* settlementItems(

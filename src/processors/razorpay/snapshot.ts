@@ -80,7 +80,7 @@ export const orderIdOf = ({ notes }: Order): string | undefined =>
   shapes.notes.Check(notes) ? notes.order_id : undefined
 
 /**
- * Whether the money was ever ours. Razorpay sends back what was authorized and never captured, and calls it "refunded" too, with
+ * Whether the money was ever ours. Razorpay sends back money that was authorized and never captured, and calls it "refunded" too, with
  * `captured: false` (https://razorpay.com/docs/webhooks/refunds).
  */
 export const isCaptured = ({ status, captured }: Payment): boolean =>

@@ -32,7 +32,7 @@ const REFUNDS_GO: Partial<Record<Scenario, StoredPayment['refundsGo']>> = {
   bounced_refund: 'back',
 }
 
-/** Pays as the scenario says. Refuses what a bank would refuse. */
+/** Pays as the scenario says. Refuses payments that a bank would refuse. */
 export const confirm = (
   payments: SandboxPayments,
   id: string,
@@ -112,7 +112,7 @@ export const dispute = (payments: SandboxPayments, id: string, outcome: 'open' |
     const captured = payment.captures[0]
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to dispute.')
     const { id: captureId, amountMinor } = captured
-    // the bank leaves the seller what the seller has already refunded
+    // the bank leaves the seller the money that the seller has already refunded
     const refunded = payment.refunds.filter((one) => one.captureId === captureId && one.state !== 'failed')
     const lostMinor = refunded.reduce((left, one) => left - one.amountMinor, amountMinor)
     const now = { state: outcome, ...(outcome === 'lost' && { lostMinor }) }

@@ -21,7 +21,7 @@ export type StoredPayment = PaymentSnapshot & {
 /** Adds a job in the transaction of a change. */
 export type AddJob = (queue: 'sandbox_notify' | 'sandbox_later' | 'sandbox_refund', job: NewJob) => void
 
-/** Edits a payment, and returns what the caller needs. A `Refusal` leaves the payment as it was. */
+/** Edits a payment, and returns a value for the caller. A `Refusal` leaves the payment as it was. */
 export type Change<T> = (payment: StoredPayment, addJob: AddJob) => T
 
 /** The sandbox's own table of payments. Requests that arrive together share a transaction. */
@@ -30,7 +30,7 @@ export interface SandboxPayments {
   start(key: string, payment: StoredPayment): Promise<string>
   /** Throws `PaymentUnknown`. */
   read(id: string): Promise<StoredPayment>
-  /** Changes a payment. Refuses `payment_not_found`, and what `change` refuses. */
+  /** Changes a payment. Refuses `payment_not_found`, and with every Refusal of `change`. */
   change<T>(id: string, change: Change<T>): Promise<T>
 }
 

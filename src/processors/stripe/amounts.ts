@@ -36,8 +36,9 @@ export function toStripe(amountMinor: number, currency: string): number {
 }
 
 /**
- * The same for our fee, and what goes back of it. It moves between two accounts at Stripe, while the rule for the third decimal is for the
- * partners behind payments. 2 % of most prices in dinars is no round amount. If Stripe refuses such a fee all the same, its answer says so.
+ * The same for our fee, and for the part of it that goes back. It moves between two accounts at Stripe, while the rule for the third
+ * decimal is for the partners behind payments. 2 % of most prices in dinars is no round amount. If Stripe refuses such a fee all the
+ * same, its answer says so.
  */
 export const feeToStripe = (feeMinor: number, currency: string): number => exactly(feeMinor, currency)
 

@@ -5,7 +5,7 @@ import { nameOnly } from '../refusal-details.ts'
 
 type LibraryError = InstanceType<typeof Stripe.errors.StripeError>
 
-/** Stripe's answer that is no success (https://docs.stripe.com/error-codes). Its message can repeat what we sent, so we write our own. */
+/** Stripe's answer that is no success (https://docs.stripe.com/error-codes). Its message can quote our request, so we write our own. */
 export function refusalOf(error: LibraryError): ApiRefusal {
   const details = {
     status: error.statusCode ?? 0,

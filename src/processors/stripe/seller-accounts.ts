@@ -15,7 +15,8 @@ const CLOCK_SECONDS = 600
 
 /**
  * The accounts of sellers below ours. The seller is the merchant: the seller has Stripe's whole dashboard, pays Stripe's fees, and
- * Stripe bears what a seller cannot pay back (https://docs.stripe.com/connect/migrate-to-controller-properties: a Standard account).
+ * Stripe bears the losses that a seller cannot pay back: a Standard account
+ * (https://docs.stripe.com/connect/migrate-to-controller-properties).
  */
 export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAccounts {
   return {

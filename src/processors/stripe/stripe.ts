@@ -29,7 +29,7 @@ export interface StripeOptions extends StripeSettings {
   callMs?: number | undefined
 }
 
-/** All of the port but what only our account can do, or only a seller's. */
+/** All of the port but the parts that only our account has, or only a seller's. */
 type AtOneAccount = Required<
   Omit<Processor, 'connected' | 'accounts' | 'returnFee' | 'payoutsSince' | 'payoutItems' | 'takeBack'>
 >

@@ -82,7 +82,7 @@ export function eventOf(
 ): ProcessorEvent {
   const paymentId = object['object'] === 'payment_intent' ? object['id'] : object['payment_intent']
   const known = /^(?:payment_intent|charge|refund)\./.test(type)
-  // each of our checkouts causes one of these, and it reports only what we did ourselves
+  // each of our checkouts causes one of these, and it reports only our own request
   const mayChange = type !== 'payment_intent.created'
   const ours =
     livemode === live && (!account || account === ofAccount) && known && mayChange && shapes.paymentId.Check(paymentId)

@@ -29,7 +29,7 @@ export interface CallerOptions {
 }
 
 export interface Keys {
-  /** Returns who brings the key. It throws what `Browsers.caller` says. */
+  /** Returns the caller that sends the key. Throws the same refusals as `Browsers.caller`. */
   callerOf(secret: string, request: FastifyRequest, reply: FastifyReply, options: CallerOptions): Promise<Caller>
 }
 
@@ -99,7 +99,7 @@ function refuseUnlessAllowed(key: FoundKey, security: Security, reply: FastifyRe
   )
 }
 
-/** A bound key sees its products and their orders, and nothing else. What is not its own is not found. */
+/** A bound key sees its products and their orders, and nothing else. Other products and orders are not found. */
 async function refuseUnlessNarrow(
   db: Db,
   key: FoundKey,

@@ -198,7 +198,7 @@ async function refuseUnknownProducts(tx: Tx, sellerId: string, productIds: reado
   if (missing !== undefined) throw new Refusal('product_not_found', `There is no such product of yours: ${missing}`)
 }
 
-/** A key must not get by another key what it does not have: neither by making one, nor by a new secret of one. */
+/** A key must not get by another key a right that it does not have: neither by making one, nor by a new secret of one. */
 function refuseUnlessCovered(
   { key: own }: Caller,
   {

@@ -30,7 +30,7 @@ type KeyRouteParts = KeyParts & {
   secretLimit: Limit | undefined
 }
 
-/** Sellers make keys for their programs, and see what the keys do. */
+/** Sellers make keys for their programs, and see the keys' activity. */
 export function keyRoutes(server: Server, parts: KeyRouteParts): void {
   makeKeyRoute(server, parts)
   listKeysRoute(server, parts)

@@ -37,7 +37,7 @@ export const needs = (...anyOf: readonly [Scope, ...Scope[]]): Security => [
 /** For a route that no key may use. */
 export const NEEDS_SESSION: Security = [{ session: [] }]
 
-/** For a route of programs alone, which looks itself at what the key may do. */
+/** For a route that only programs use. The route itself checks the scopes of the key. */
 export const NEEDS_KEY: Security = [{ apiKey: [] }]
 
 /** The declaration of a request's route. */

@@ -10,11 +10,11 @@ const PATH_LONGEST = 500
 const CHANGES = /^(?:POST|PUT|PATCH|DELETE)$/
 
 export interface KeyUses {
-  /** Notes the hour of the use, and beforehand whatever the request may change. */
+  /** Notes the hour of the use. A request that may change something is noted before it does. */
   note(key: FoundKey, request: FastifyRequest, reply: FastifyReply): Promise<void>
 }
 
-/** Writes down what keys do. */
+/** Writes down the activity of keys. */
 export function keyUses(db: Db): KeyUses {
   /** The keys whose hour is being written, so that many requests at the turn of an hour cause one statement. */
   const noting = new Set<string>()
@@ -82,6 +82,6 @@ export async function listActivity(
   return rows
 }
 
-/** Removes what was long ago. */
+/** Removes entries from long ago. */
 export const sweepActivity = (db: Db): Promise<number> =>
   sweepOld(db, { table: 'key_activity', time: 'at', days: ACTIVITY_DAYS })

@@ -21,7 +21,7 @@
     const own = options.stripeAccount ? { _stripe_account: options.stripeAccount } : {}
 
     const elements = ({ clientSecret, appearance, loader, ...rest }) => {
-      // without a payment, the form is told what the payment will be
+      // without a payment, the form gets the data of the later payment
       let due
       const tellDue = ({
         mode,

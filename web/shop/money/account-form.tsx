@@ -23,7 +23,7 @@ interface AccountFormProps {
 
 type Faults = Partial<TypedAccount> & { terms?: string }
 
-/** Asks what the processor has to know of the seller. Nothing typed here is kept in the browser or by the service. */
+/** Asks for the details of the seller that the processor needs. Nothing typed here is kept in the browser or by the service. */
 export function AccountForm({ onSaved, onCancel }: AccountFormProps) {
   const [typed, setTyped] = useState(NO_ACCOUNT)
   const [accepts, setAccepts] = useState(false)

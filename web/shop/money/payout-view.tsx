@@ -15,7 +15,7 @@ import { PAYOUT_STATES, payoutSentence } from './payout-words.ts'
 import { getPayout, type PayoutDetail } from './payouts-api.ts'
 import { signed } from './signed.ts'
 
-/** One payout: how it stands, what it is made of, and its statement. */
+/** One payout: its state, its items, and its statement. */
 export default function PayoutView({ id }: ViewProps): VNode {
   const payout = useLoad(id, () => getPayout(id))
   return (

@@ -10,7 +10,7 @@ export const PAYOUT_STATES: Record<Payout['status'], [label: string, tone: 'good
   reversed: ['Came back', 'bad'],
 }
 
-/** The state in a sentence, with what the seller can do. */
+/** The state in a sentence, with advice for the seller. */
 export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }: Payout): string {
   const why = failure ? ` The bank said: “${failure}”.` : ''
   const isOwn = by !== 'manual'

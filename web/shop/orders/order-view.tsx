@@ -111,7 +111,7 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
         </output>
         <OrderActions order={order} busy={resending.busy} onOpen={open} onResend={resend} />
         <Refused action={resending} />
-        <Papers order={order} />
+        <RefundsAndInvoices order={order} />
         <section class="stack" aria-labelledby="happened">
           <h2 id="happened">What happened</h2>
           <Timeline timeline={order.timeline} />
@@ -137,7 +137,7 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
   )
 }
 
-const Papers = ({ order }: { order: OrderDetail }) => (
+const RefundsAndInvoices = ({ order }: { order: OrderDetail }) => (
   <>
     <Refunds refunds={order.refunds} />
     <Invoices order={order} />

@@ -73,7 +73,7 @@ export function draftOf(product: Product): Draft {
   }
 }
 
-/** The price in minor units: what a buyer pays, or the least they pay. Undefined where the text is no amount. */
+/** The price in minor units: the amount that a buyer pays, or the least they pay. Undefined where the text is no amount. */
 export function amountOf({ pricing, price, currency }: Draft): number | undefined {
   if (pricing === 'free') return 0
   if (pricing === 'chosen' && price.trim() === '') return 0
@@ -107,7 +107,7 @@ export function faultsOf(draft: Draft): Faults {
   return faults
 }
 
-/** A free product has no prices, and what was typed for them is not sent. */
+/** A free product has no prices, and prices that were typed before are not sent. */
 const furtherOf = ({ pricing, further }: Draft): FurtherPrice[] => (pricing === 'free' ? [] : further)
 
 function furtherFault({ pricing }: Draft, { currency, price, suggested }: FurtherPrice): string | undefined {

@@ -170,7 +170,7 @@ function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
   const action = useAction()
   const remove = async () => {
     await removeFile(product.id, file.id).catch((trouble: unknown) => {
-      // When the file is already gone, the seller has what they wanted.
+      // When the file is already gone, the seller has nothing more to do.
       if (!isRefusal(trouble, 'file_not_found')) throw trouble
     })
     await onChanged()

@@ -100,7 +100,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   }
 }
 
-/** The form's state, of which this tab keeps what was typed. */
+/** The form's state, of which this tab keeps the typed values. */
 function useFormState(seller: Seller, first: Versioned | undefined) {
   const [state, setState] = useState<State>(() => begin(seller, first))
   // An answer that arrives later reads the present state here: more may have been typed since the request.

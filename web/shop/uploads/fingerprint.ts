@@ -9,7 +9,7 @@ const SAMPLE_BYTES = 4 * 1024
  * Recognises a file that the seller chooses again: by its name, size, time of change, first and last megabyte, and
  * samples between those. It takes a moment however large the file is. It misses a change between two samples that
  * leaves size and time alone, because reading the whole file would take a minute. It does not check that all bytes
- * arrive: the service hashes what it stores. Throws `Unreadable`.
+ * arrive: the service hashes the bytes that it stores. Throws `Unreadable`.
  */
 export async function fingerprintOf(file: File): Promise<string> {
   const hash = sha256.create().update(new TextEncoder().encode(`${file.name}\n${file.size}\n${file.lastModified}\n`))

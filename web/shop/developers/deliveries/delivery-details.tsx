@@ -15,7 +15,7 @@ export interface DeliveryProps {
   onChange: (delivery: Delivery) => void
 }
 
-/** The opened delivery: what helps, a replay, each try with its answer, and what we sent. */
+/** The opened delivery: advice, a replay, each try with its answer, and the message that we sent. */
 export function DeliveryDetails({ endpointId, delivery, isPaused, onChange }: DeliveryProps) {
   const { eventId, status, tries, orderId } = delivery
   const loaded = useLoad(eventId, () => getDelivery(endpointId, eventId))

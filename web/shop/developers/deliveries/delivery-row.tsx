@@ -3,7 +3,7 @@ import { exactMoment } from '../../../ui/format.ts'
 import { DeliveryDetails, type DeliveryProps } from './delivery-details.tsx'
 import { nextWords, outcome, stateOf } from './delivery-words.ts'
 
-/** One delivery: what came of it at a glance, and opened all that was sent and answered. */
+/** One delivery: its result at a glance, and opened all that was sent and answered. */
 export function DeliveryRow(props: DeliveryProps) {
   const { delivery, isPaused } = props
   const [isOpen, setOpen] = useState(false)

@@ -25,7 +25,7 @@ export function nextWords({ status, tries, nextTryAt }: Delivery, isPaused: bool
 
 type Failure = NonNullable<Try['error']>
 
-/** Every class of failure: for a list, what happened, and what helps. */
+/** Every class of failure: a short name for the list, a sentence about the failure, and the advice. */
 const ERRORS: Record<Failure, { short: string; happened: string; helps: string }> = {
   dns: {
     short: 'Name not found',

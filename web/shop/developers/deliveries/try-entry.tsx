@@ -2,7 +2,7 @@ import { exactMoment } from '../../../ui/format.ts'
 import { happened } from './delivery-words.ts'
 import type { LoggedTry } from './deliveries-api.ts'
 
-/** One try: when, how long, what came back. */
+/** One try: its time, its length, and the answer. */
 export const TryEntry = ({ entry }: { entry: LoggedTry }) => (
   <li>
     <p class="delivery-line">

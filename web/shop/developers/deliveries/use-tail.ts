@@ -20,7 +20,7 @@ export function useTail({ endpoint, onEndpoint, status, isLive }: TailProps) {
   const place = useRef<HTMLUListElement>(null)
   const [said, setSaid] = useState('')
   const keepSteady = useSteady(place)
-  // an answer is merged into what the page shows when it arrives
+  // an answer is merged into the list that the page shows when it arrives
   const nowRef = useRef({ list, key })
   useEffect(() => {
     nowRef.current = { list, key }

@@ -11,7 +11,7 @@ export interface CardProps {
   last: readonly Delivery[]
 }
 
-/** One endpoint of the list: how it does, and what came of the last deliveries. */
+/** One endpoint of the list: how it does, and the results of the last deliveries. */
 export function EndpointCard({ endpoint, last }: CardProps) {
   const { words, tone, about } = stateOf(endpoint, hasSent(last))
   return (

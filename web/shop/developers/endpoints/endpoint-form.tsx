@@ -9,7 +9,7 @@ import { EventChoice } from './event-choice.tsx'
 import type { EndpointInput } from './endpoints-api.ts'
 import { endpointFaults, endpointInput, type EndpointFaults, type TypedEndpoint } from './typed-endpoint.ts'
 
-/** Keeps what was typed, because a fresh sign-in leads away from the page and back. `id`: of the endpoint, or `new`. */
+/** Keeps the typed text, because a fresh sign-in leads away from the page and back. `id`: of the endpoint, or `new`. */
 const draftOf = (id: string): string => `${DRAFTS}endpoint-${id}`
 export const hasTyped = (id: string): boolean => readTab<TypedEndpoint>(draftOf(id)) !== undefined
 

@@ -13,7 +13,7 @@ import { TestSection } from './test-section.tsx'
 import { nameOf } from './endpoint-words.ts'
 import { getEndpoint } from './endpoints-api.ts'
 
-/** One endpoint: whether it works, what was sent, and all that can be done about it. */
+/** One endpoint: whether it works, its deliveries, a test, and its settings. */
 export default function EndpointView({ id }: ViewProps): VNode {
   const loaded = useLoad(id, () => getEndpoint(id))
   const endpoint = loaded.value

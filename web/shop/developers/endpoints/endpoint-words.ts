@@ -53,7 +53,7 @@ function waitingWords(count: number): string {
   return count === 1 ? 'one delivery waits' : `${count} deliveries wait`
 }
 
-/** The name of an endpoint: what its seller calls it, or its host. */
+/** The name that the seller gave the endpoint, or its host. */
 export const nameOf = ({ description, url }: Endpoint): string => description || new URL(url).host
 
 /** The key whose program gave the endpoint its address, if one did. */

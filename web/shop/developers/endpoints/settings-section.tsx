@@ -15,7 +15,7 @@ interface SettingsProps {
   onEndpoint: (endpoint: Endpoint) => void
 }
 
-/** Where the endpoint leads, what it hears of, and its secret. */
+/** The endpoint's address, its events, and its secret. */
 export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
   const { id, url, createdAt, oldSecretUntil } = endpoint
   const [doing, setDoing] = useState<'change' | 'rotate' | 'remove' | undefined>(() =>

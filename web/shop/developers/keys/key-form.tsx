@@ -9,7 +9,7 @@ import { ScopeChoice } from './scope-choice.tsx'
 import { createKey, type MadeKey } from './keys-api.ts'
 import { LIFETIMES, NO_KEY, keyFaults, keyInput, type KeyFaults, type Lifetime, type TypedKey } from './typed-key.ts'
 
-/** Keeps what was typed, because a fresh sign-in leads away from the page and back. */
+/** Keeps the typed text, because a fresh sign-in leads away from the page and back. */
 const TYPED = `${DRAFTS}api-key`
 export const hasTyped = (): boolean => readTab<TypedKey>(TYPED) !== undefined
 

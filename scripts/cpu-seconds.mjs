@@ -5,7 +5,7 @@ import fs from 'node:fs'
 const TICKS_A_SECOND = 100
 
 /** Of this process and of all that it started and that have ended. Only Linux has this file; `)` ends the program's name in it. */
-export function processorSeconds() {
+export function cpuSeconds() {
   const file = '/proc/self/stat'
   if (!fs.existsSync(file)) return undefined
   const [, after = ''] = fs.readFileSync(file, 'utf8').split(/\) (?=\S )/)
