@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { batched } from './batch.ts'
 
 const outage = new Error('the server is away')
@@ -18,6 +18,17 @@ function held<In, Out>(answer: (inputs: readonly In[]) => Out[]) {
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Stops the clock. It moves on only when the test passes some milliseconds. */
+function stopClock(t: TestContext): (ms: number) => void {
+  let now = 0
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(performance, 'now', () => now)
+  return (ms) => {
+    now += ms
+    t.mock.timers.tick(ms)
+  }
+}
 
 test('a single call runs at once', async () => {
   const rounds: number[][] = []
@@ -62,11 +73,12 @@ test('the number of simultaneous rounds is limited', async () => {
   assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4])
 })
 
-test('a round that is not full begins beside another one only when that one is slow', async () => {
+test('a round that is not full begins beside another one only when that one is slow', async (t) => {
+  const pass = stopClock(t)
   const work = held((inputs: readonly number[]) => [...inputs])
   const patient = batched(work.run, { most: 9, atOnce: 2, isOutage: never, slowMs: 1e9 })
   const answers = [1, 2, 3].map((input) => patient(input))
-  await turn()
+  pass(1e9 - 1)
   assert.deepEqual(work.rounds, [[1]])
   work.end()
   await turn()
@@ -76,7 +88,9 @@ test('a round that is not full begins beside another one only when that one is s
 
   const hasty = batched(work.run, { most: 9, atOnce: 2, isOutage: never, slowMs: 20 })
   const more = [4, 5].map((input) => hasty(input))
-  while (work.rounds.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+  pass(19)
+  assert.deepEqual(work.rounds, [[4]])
+  pass(1)
   assert.deepEqual(work.rounds, [[4], [5]], 'the first round still runs')
   for (let at = 0; at < 2; at++) work.end()
   assert.deepEqual(await Promise.all(more), [4, 5])
@@ -115,10 +129,16 @@ test('an input that cannot wait takes the deferrable ones along', async () => {
   assert.deepEqual(await Promise.all(answers), [3, 4])
 })
 
-test('an input waits no longer than the time to gather, and a round of one input is followed at once', async () => {
+test('an input waits no longer than the time to gather, and a round of one input is followed at once', async (t) => {
+  const pass = stopClock(t)
   const { rounds, wait, end } = await gathering(30)
+  // the time counts from the start of the round before
+  pass(10)
   const answer = wait(3)
-  while (rounds.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  pass(19)
+  assert.deepEqual(rounds, [])
+  pass(1)
+  assert.deepEqual(rounds, [[3]])
   end()
   assert.equal(await answer, 3)
   await turn()
@@ -128,10 +148,11 @@ test('an input waits no longer than the time to gather, and a round of one input
   assert.equal(await next, 4)
 })
 
-test('an input that waited that long for a round to end does not wait to gather', async () => {
+test('an input that waited that long for a round to end does not wait to gather', async (t) => {
+  const pass = stopClock(t)
   const { rounds, same, wait, end } = await gathering(30)
   const answers = [same(3), ...[4, 5, 6, 7].map((input) => wait(input))]
-  await new Promise((resolve) => setTimeout(resolve, 35))
+  pass(30)
   for (let at = 0; at < 2; at++) {
     end()
     await turn()

@@ -4,23 +4,32 @@ import { Readable, Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { bodyOf } from './bodies.ts'
 
 const PIECE = 64 * 1024
 const PIECES = 96
+/** At least the time in which a piece is gathered before it is passed on. */
+const GATHERED_MS = 10
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a body that arrives slowly waits until it is read, and is complete', async () => {
+test('a body that arrives slowly waits until it is read, and is complete', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   let given = 0
   async function* pieces() {
-    // slower than the time in which a piece is gathered before it is passed on
-    for (; given < PIECES; given += 1) yield await sleep(3, Buffer.alloc(PIECE, given))
+    for (; given < PIECES; given += 1) {
+      await turn()
+      t.mock.timers.tick(GATHERED_MS)
+      yield Buffer.alloc(PIECE, given)
+    }
   }
   const raw = Readable.from(pieces(), { objectMode: false })
   const body = bodyOf({ raw } as unknown as FastifyRequest)
   body.once('readable', () => {})
-  // until no piece was taken in a time in which several could have been
-  for (let before = -1; before !== given; await sleep(30)) before = given
+  // A piece arrives in each turn. The body takes no more once several turns have passed without one.
+  for (let before = -1; before !== given;) {
+    before = given
+    for (let turns = 0; turns < 20; turns += 1) await turn()
+  }
   const [held, came] = [body.readableLength, given]
   assert.ok(held <= 1.5 * 1024 ** 2, `${held} bytes are held`)
   assert.ok(came < PIECES / 2, `${came} pieces were taken`)

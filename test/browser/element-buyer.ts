@@ -65,11 +65,23 @@ export async function payBy(page: Page, number: string): Promise<void> {
   await press(page)
 }
 
-/** After scrolling, a page knows only in its next frame that the button has taken the place of the form's frame. */
+/**
+ * After the page has scrolled, the browser may still send the mouse to the form's frame, where the button is now. So the press waits
+ * until the button has received a movement of the mouse.
+ */
 export async function press(page: Page, how: 'click' | 'dblclick' = 'click'): Promise<void> {
-  await payButton(page).scrollIntoViewIfNeeded()
-  await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => setTimeout(seen, 100))))
-  await payButton(page)[how]()
+  const button = payButton(page)
+  const received = await button.evaluateHandle((element) => {
+    const seen = { movement: false }
+    element.addEventListener('mousemove', () => (seen.movement = true), { once: true })
+    return seen
+  })
+  const move = async () => {
+    await button.hover()
+    return received.evaluate(({ movement }) => movement)
+  }
+  await expect.poll(move, { message: 'the button receives the mouse' }).toBe(true)
+  await button[how]()
 }
 
 /** The bank's record of an order. */

@@ -9,7 +9,7 @@ const file = (name: string) => readFile(path.join(import.meta.dirname, 'stand-in
 const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 export const STRIPE = ['https://js.stripe.com', 'https://api.stripe.com', 'https://hooks.stripe.com']
 
-/** What a form was told that shows before there is a payment. */
+/** The data of a form that shows before there is a payment. */
 interface Due {
   amount: number
   currency: string
@@ -17,7 +17,7 @@ interface Due {
   excludedPaymentMethodTypes?: string[]
 }
 
-/** The processor refuses a payment that is not what its form was told. */
+/** The processor refuses a payment that differs from the data of its form. */
 function mismatch(intent: Wire, due: Due): string | undefined {
   const list = (one: unknown) => JSON.stringify([...((one as string[] | undefined) ?? [])].sort())
   const pairs: [string, unknown, unknown][] = [
@@ -70,7 +70,9 @@ export async function meetStripe(
       /** The script waits for this promise. */
       scriptAfter: undefined as Promise<void> | undefined,
       /** The payment is made, and its answer never arrives. */
-      confirm: undefined as 'lost' | 'slow' | undefined,
+      confirm: undefined as 'lost' | undefined,
+      /** The payment is made, and its answer waits for this promise. */
+      confirmAfter: undefined as Promise<void> | undefined,
     },
   }
   const intentOf = (id: string) => bank.find(bank.paymentIntents, 'payment_intent', id)
@@ -108,7 +110,7 @@ export async function meetStripe(
     if (wrong) return json(route, { error: { type: 'invalid_request_error', message: wrong } }, 400)
     const answer = confirm(id, params)
     if (met.faults.confirm === 'lost') return route.abort()
-    if (met.faults.confirm === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000))
+    await met.faults.confirmAfter
     return json(route, ...answer)
   })
 

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { prefixOf } from '../../src/invoices/profile.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { SEED, sample } from '../support/seed.ts'
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, startTestShop } from '../support/shop.ts'
 
@@ -122,7 +123,7 @@ test('credit notes of all the price have exactly its tax', async (t) => {
   assert.deepEqual([taxOf('invoice'), taxOf('credit_note')], [303, 303])
 })
 
-test('each credit note has the tax of its entry in the books, also where exact halves are rounded', async (t) => {
+test(`each credit note has the tax of its entry in the books, also where exact halves are rounded (seed ${SEED})`, async (t) => {
   const shop = await startTestShop(t)
   const ann = await withInvoices(shop)
   const productId = await shop.product({ priceMinor: 1902 })
@@ -131,7 +132,7 @@ test('each credit note has the tax of its entry in the books, also where exact h
     sql`update orders set tax_minor = 951, tax_rate = 99, tax_country = 'DE', tax_treatment = 'domestic' where id = ${orderId}`.execute(
       shop.db,
     )
-  const refunds = fc.sample(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 4 }), 4)
+  const refunds = sample(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 4 }), 4)
   await Promise.all(
     [[1, 3, 2], ...refunds].map(async (amounts) => {
       const order = await shop.checkout({ productId })

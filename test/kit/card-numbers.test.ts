@@ -58,8 +58,9 @@ async function tablesWithNumber(db: Db): Promise<{ found: string[]; looked: Map<
 }
 
 /**
- * All places of one route in which a client could send a number, each in one spelling. The spellings take turns from place to place
- * and from route to route. src/kit/card-numbers.test.ts tries each of them in bodies and addresses.
+ * All places of one route in which a client could send a number, each in one spelling. Each place has its own request, because a route
+ * could keep what it reads from one of them alone. The spellings take turns from place to place and from route to route;
+ * src/kit/card-numbers.test.ts tries each of them in bodies and addresses.
  */
 function attemptsAt(path: string, method: string, { parameters = [], requestBody }: Operation, at: number): Attempt[] {
   let place = at

@@ -60,6 +60,7 @@ test('a service killed at any moment after it has accepted refunds makes each of
     )
     assert.equal(answer.status, 201, JSON.stringify(answer.body))
     taken.push(order.orderId)
+    // Each wait chooses the moment of the kill. The test waits for nothing here.
     await sleep(waitMs)
     await service.kill()
     // a job whose process died is given to another after a minute: here at once

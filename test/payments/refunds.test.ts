@@ -14,6 +14,7 @@ import {
   snapshotOf,
   times,
 } from '../stand-ins/processor.ts'
+import { SEED, sample } from '../support/seed.ts'
 import { type Browser, newBrowser } from '../support/seller.ts'
 import { type Answer, type TestShop, assertProblem, eventually } from '../support/shop.ts'
 
@@ -550,11 +551,11 @@ test('refunds of the dashboard are listed beside ours, newest first, and add up 
   assert.equal((await full(shop, order)).refundedAmount, 800)
 })
 
-test('a refund of all in many odd parts, a few at once, returns exactly the fee that was taken', async () => {
+test(`a refund of all in many odd parts, a few at once, returns exactly the fee that was taken (seed ${SEED})`, async () => {
   const [shop] = shared()
   const prices = fc.integer({ min: 2, max: 99_999 })
   const shares = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 })
-  for (const [priceMinor, percents] of fc.sample(fc.tuple(prices, shares), 8)) {
+  for (const [priceMinor, percents] of sample(fc.tuple(prices, shares), 8)) {
     const order = await paid(shop, 'success', { priceMinor })
     const amounts = percents.map((percent) => Math.max(1, Math.floor((priceMinor * percent) / 100)))
     await Promise.all(amounts.map((amount) => refund(order, { amount })))

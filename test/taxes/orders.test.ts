@@ -7,6 +7,7 @@ import { share } from '../../src/kit/money.ts'
 import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { EU, taxMinorOf, taxOf } from '../../src/taxes/sale-tax.ts'
 import { query, times } from '../stand-ins/processor.ts'
+import { SEED, sample } from '../support/seed.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
@@ -36,10 +37,10 @@ const evidence = async (orderId: string) =>
     )
   ).map(({ said }) => said)
 
-test('the tax in an amount and on top of it is the same in the database as here, half to even', async () => {
+test(`the tax in an amount and on top of it is the same in the database as here, half to even (seed ${SEED})`, async () => {
   const amounts = fc.integer({ min: 1, max: 999_999_999_999 })
   const rates = fc.integer({ min: 0, max: 99_999 })
-  const cases = fc.sample(fc.tuple(amounts, rates, fc.boolean()), 500)
+  const cases = sample(fc.tuple(amounts, rates, fc.boolean()), 500)
   const rows = await query<{ minor: number }>(
     shared().db,
     sql`select ${taxMinorOf(sql`c.amount`, sql`c.rate`, sql`c.incl`)} as minor
