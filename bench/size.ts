@@ -1,4 +1,9 @@
+import path from 'node:path'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { newSigner } from '../src/kit/signing.ts'
+import { openDisk } from '../src/kit/storage/disk.ts'
+import { downloadSigner, downloadToken } from '../src/orders/downloads.ts'
 import { fillSize } from './fill-size.ts'
 import { cookieOf, someOrders } from './fill-sellers.ts'
 import { openShop } from './fill.ts'
@@ -6,7 +11,7 @@ import { cycle, load, wire } from './load.ts'
 import { newPayments } from './payment.ts'
 import type { Result } from './report.ts'
 import { byTurns, medianOf, medians } from './rounds.ts'
-import { startService } from './service.ts'
+import { SECRET, startService } from './service.ts'
 import type { Shop } from './stage.ts'
 import { APP, type Database, type World, query } from './world.ts'
 
@@ -18,16 +23,21 @@ const ORDERS = 1000
 const MAX_GROWTH = 1.3
 const LOOK_MS = 100
 const MAX_MEMORY_MB = 300
+/** Links and passes last as long as the routes are measured. */
+const LAST_MS = 24 * 3600 * 1000
+const FILE = Buffer.alloc(1000, 'a page of a book ')
 
 interface Asked {
   seller: number
   id: string
   email: string
   productId: string
+  /** One of the files that the buyer may download. Null while the order is not paid. */
+  fileId: string | null
 }
 
-/** The requests of buyers and sellers, and the scrape of the measures. */
-const ROUTES: Record<string, { status: number; request(order: Asked): Buffer }> = {
+/** The requests of buyers and sellers, and the scrape of the measures. Undefined: there is nothing to request for such an order. */
+const ROUTES: Record<string, { status: number; request(order: Asked): Buffer | undefined }> = {
   'hosted page': { status: 200, request: ({ productId }) => wire('GET', `/pay/?product=${productId}`) },
   product: { status: 200, request: ({ productId }) => wire('GET', `/api/products/${productId}/public`) },
   checkout: {
@@ -37,6 +47,14 @@ const ROUTES: Record<string, { status: number; request(order: Asked): Buffer }> 
   status: {
     status: 200,
     request: ({ id, email }) => wire('GET', `/api/checkout/${id}/status?email=${encodeURIComponent(email)}`),
+  },
+  download: {
+    status: 200,
+    request: ({ id, fileId }) => (fileId === null ? undefined : wire('GET', `/api/downloads/${linkOf(id, fileId)}`)),
+  },
+  library: {
+    status: 200,
+    request: ({ email }) => wire('GET', '/api/library', undefined, { cookie: `till_library=${passOf(email)}` }),
   },
   'seller: orders': seen('/api/orders'),
   'seller: paid orders': seen('/api/orders?status=paid'),
@@ -53,6 +71,15 @@ function seen(path: string | ((order: Asked) => string)) {
   const request = (order: Asked) =>
     wire('GET', typeof path === 'string' ? path : path(order), undefined, cookieOf(order.seller))
   return { status: 200, request }
+}
+
+const linkOf = (orderId: string, fileId: string): string =>
+  downloadToken(downloadSigner([SECRET]), orderId, fileId, new Date(Date.now() + LAST_MS))
+
+/** The cookie of a browser whose buyer has proven the mailbox. */
+function passOf(email: string): string {
+  const claim = `${Buffer.from(email).toString('base64url')}.${Math.floor((Date.now() + LAST_MS) / 1000)}`
+  return `${claim}.${newSigner([SECRET], 'library').sign(claim)}`
 }
 
 /** The same requests with `orders` orders as with 10,000, and the jobs that read all of them. */
@@ -81,14 +108,14 @@ export async function measureSize(world: World, orders: number, say: (what: stri
   ] // oxfmt-ignore
   // first the jobs: the reconciliation would find the payments that the routes pretend
   results.push(...(await measureJobs(shops[1]!, say)))
-  results.push(...(await measureRoutes(shops, say)))
+  results.push(...(await measureRoutes(world, shops, say)))
   await Promise.all(shops.map(({ service }) => service.stop()))
   return results
 }
 
-async function measureRoutes(shops: readonly Shop[], say: (what: string) => void): Promise<Result[]> {
+async function measureRoutes(world: World, shops: readonly Shop[], say: (what: string) => void): Promise<Result[]> {
   const asked = new Map<Shop, Asked[]>()
-  for (const shop of shops) asked.set(shop, await someOrders(shop.database, ORDERS))
+  for (const shop of shops) asked.set(shop, await withFiles(world, shop.database))
   const results: Result[] = []
   const compare = async (name: string, p50: (shop: Shop) => Promise<number>) => {
     say(name)
@@ -102,7 +129,7 @@ async function measureRoutes(shops: readonly Shop[], say: (what: string) => void
     })
   }
   for (const [name, { status, request }] of Object.entries(ROUTES)) {
-    const requests = new Map(shops.map((shop) => [shop, asked.get(shop)!.map(request)]))
+    const requests = new Map(shops.map((shop) => [shop, asked.get(shop)!.flatMap((order) => request(order) ?? [])]))
     const p50 = async (shop: Shop, seconds: number) => {
       const next = cycle(requests.get(shop)!)
       return (await load({ port: shop.service.port, connections: 1, seconds, next, status })).p50Ms
@@ -113,6 +140,21 @@ async function measureRoutes(shops: readonly Shop[], say: (what: string) => void
   const { settleAlone } = newPayments()
   await compare('payment', settleAlone)
   return results
+}
+
+/** Some orders, with the bytes of their files on the disk. */
+async function withFiles(world: World, database: Database): Promise<Asked[]> {
+  const orders = await someOrders(database, ORDERS)
+  const files = await query<{ orderId: string; fileId: string }>(
+    database,
+    `select o.id as "orderId", min(f.id) as "fileId" from orders o join files f on f.product_id = o.product_id
+      where o.id = any($1) and o.state = 'paid' group by o.id`,
+    [orders.map(({ id }) => id)],
+  )
+  const disk = await openDisk(path.join(world.dir, 'files'))
+  for (const fileId of new Set(files.map((file) => file.fileId))) await disk.put(fileId, Readable.from([FILE]))
+  const fileOf = new Map(files.map(({ orderId, fileId }) => [orderId, fileId]))
+  return orders.map((order) => ({ ...order, fileId: fileOf.get(order.id) ?? null }))
 }
 
 /** Each job that comes by the clock, and the reconciliation: its seconds, and the most memory that the service has meanwhile. */
