@@ -213,11 +213,13 @@ async function onOnesOwn(t: TestContext) {
         orderId,
       ])
       const news = JSON.stringify({ id: newEventId(), type: 'payment.captured', payment })
+      const notify = () =>
+        service.call('POST', '/api/webhooks/sandbox', news, { headers: signed(news, { id: JSON.parse(news).id }) })
+      // on a busy machine the database may take too long, and then both ask again
+      const isHeard = ({ status }: { status: number }) => status !== 503
       const replies = await Promise.all([
-        service.status(orderId, true),
-        ...Array.from({ length: 3 }, () =>
-          service.call('POST', '/api/webhooks/sandbox', news, { headers: signed(news, { id: JSON.parse(news).id }) }),
-        ),
+        eventually(() => service.status(orderId, true), isHeard),
+        ...Array.from({ length: 3 }, () => eventually(notify, isHeard)),
       ])
       assert.deepEqual(
         replies.map(({ status }) => status),
@@ -237,8 +239,8 @@ async function onOnesOwn(t: TestContext) {
     await hold.held()
     await service.kill()
     await hold.end()
+    assert.deepEqual(await rows(client, `select 1 from outbox where text like '%' || $1 || '%'`, [orderId]), [])
     service = await startService(t, dataDir, env)
-    assert.deepEqual(await service.mails(orderId), [])
 
     // the lock of the killed process is free, so its jobs are given to this one
     await eventually(

@@ -16,7 +16,10 @@ import { type Notification, notificationsOf } from './environment.ts'
 const MOST_TRIES = 300
 /** Soon at first, then as long as a job may take on a busy machine: 45 s in all. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
+const pauseMs = (tries: number): number => Math.min(PAUSE_MS.first * PAUSE_MS.growth ** tries, PAUSE_MS.most)
 const NOTIFICATIONS_AT_ONCE = 4
+/** A notification that the service refuses as often as this, for 4 s or more, is refused for ever. */
+const MOST_DELIVERIES = 30
 /** A job of a dead service counts as lost after this time, which grows with each look, because a busy machine is slow. */
 const LOST_AFTER_MS = 1_500
 
@@ -69,7 +72,8 @@ async function deliverAll(run: Run, random: Random): Promise<void> {
     [...stripe.deliveries, ...razorpay.deliveries].flatMap(({ id, status }) => (status === 200 ? [id] : [])),
   )
   let left = random.shuffled(notificationsOf(run)).filter(({ id }) => !taken.has(id) || random.chance(0.2))
-  for (let tries = 0; left.length > 0 && tries < 5; tries++) {
+  for (let tries = 0; left.length > 0 && tries < MOST_DELIVERIES; tries++) {
+    if (tries > 0) await sleep(pauseMs(tries))
     const again: Notification[] = []
     for (let at = 0; at < left.length; at += NOTIFICATIONS_AT_ONCE)
       await Promise.all(
@@ -124,7 +128,7 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
       [email],
     )
     for (const queue of new Set(left.map(({ name }) => name))) await wake(queue)
-    await sleep(Math.min(PAUSE_MS.first * PAUSE_MS.growth ** tries, PAUSE_MS.most))
+    await sleep(pauseMs(tries))
   }
 }
 

@@ -34,6 +34,13 @@ const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 
 /** A service under test shares its machine with three more: how long a database may take is tried where it is the question. */
 const PATIENCE = { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, query_timeout: 61_000 }
+/** The same for the stand-ins of other services, which run on this machine too. */
+const PATIENT_DEADLINES = {
+  processorCallMs: 60_000,
+  webhookAskMs: 60_000,
+  identityProviderMs: 60_000,
+  storageQuestionMs: 60_000,
+}
 
 export interface Answer<Body = any> {
   status: number
@@ -49,7 +56,7 @@ export interface ShopOptions {
   env?: Record<string, string>
   databaseUrl?: string
   log?: Log
-  /** Shorter or longer than the service's own. */
+  /** Other than the patient ones of the tests. */
   deadlines?: Partial<Deadlines>
 }
 
@@ -67,7 +74,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     DEMO: '0',
     ...env,
   })
-  const config = { ...settings, deadlines: { ...settings.deadlines, ...deadlines } }
+  const config = { ...settings, deadlines: { ...settings.deadlines, ...PATIENT_DEADLINES, ...deadlines } }
   const onError = () => {}
   const main = connect({ connectionString: url, ...PATIENCE }, { connections: 8, onError })
   const reserved = connect({ connectionString: url, ...PATIENCE }, { connections: 3, onError })
