@@ -23,7 +23,7 @@ const ORDERS = 1000
 const MAX_GROWTH = 1.3
 const LOOK_MS = 100
 const MAX_MEMORY_MB = 300
-/** Links and passes last as long as the routes are measured. */
+/** Links and passes last longer than the routes are measured. */
 const LAST_MS = 24 * 3600 * 1000
 const FILE = Buffer.alloc(1000, 'a page of a book ')
 
@@ -32,7 +32,7 @@ interface Asked {
   id: string
   email: string
   productId: string
-  /** One of the files that the buyer may download. Null while the order is not paid. */
+  /** One of the files that the buyer may download. Null if the order is not paid. */
   fileId: string | null
 }
 
@@ -40,21 +40,13 @@ interface Asked {
 const ROUTES: Record<string, { status: number; request(order: Asked): Buffer | undefined }> = {
   'hosted page': { status: 200, request: ({ productId }) => wire('GET', `/pay/?product=${productId}`) },
   product: { status: 200, request: ({ productId }) => wire('GET', `/api/products/${productId}/public`) },
+  // before the checkouts, which give the same buyers further orders
+  status: ofPaid(({ id, email }) => wire('GET', `/api/checkout/${id}/status?email=${encodeURIComponent(email)}`)),
+  download: ofPaid(({ id, fileId }) => wire('GET', `/api/downloads/${linkOf(id, fileId)}`)),
+  library: ofPaid(({ email }) => wire('GET', '/api/library', undefined, { cookie: `till_library=${passOf(email)}` })),
   checkout: {
     status: 201,
     request: ({ productId, email }) => wire('POST', '/api/checkout', JSON.stringify({ productId, email })),
-  },
-  status: {
-    status: 200,
-    request: ({ id, email }) => wire('GET', `/api/checkout/${id}/status?email=${encodeURIComponent(email)}`),
-  },
-  download: {
-    status: 200,
-    request: ({ id, fileId }) => (fileId === null ? undefined : wire('GET', `/api/downloads/${linkOf(id, fileId)}`)),
-  },
-  library: {
-    status: 200,
-    request: ({ email }) => wire('GET', '/api/library', undefined, { cookie: `till_library=${passOf(email)}` }),
   },
   'seller: orders': seen('/api/orders'),
   'seller: paid orders': seen('/api/orders?status=paid'),
@@ -67,6 +59,14 @@ const ROUTES: Record<string, { status: number; request(order: Asked): Buffer | u
   measures: { status: 200, request: () => wire('GET', '/metrics') },
 }
 
+/** An order that was never paid has nothing to download, and its status is another one. */
+function ofPaid(request: (order: Asked & { fileId: string }) => Buffer) {
+  return {
+    status: 200,
+    request: ({ fileId, ...order }: Asked) => (fileId === null ? undefined : request({ ...order, fileId })),
+  }
+}
+
 function seen(path: string | ((order: Asked) => string)) {
   const request = (order: Asked) =>
     wire('GET', typeof path === 'string' ? path : path(order), undefined, cookieOf(order.seller))
@@ -76,7 +76,7 @@ function seen(path: string | ((order: Asked) => string)) {
 const linkOf = (orderId: string, fileId: string): string =>
   downloadToken(downloadSigner([SECRET]), orderId, fileId, new Date(Date.now() + LAST_MS))
 
-/** The cookie of a browser whose buyer has proven the mailbox. */
+/** The value of the cookie of a browser whose buyer has proven the mailbox. */
 function passOf(email: string): string {
   const claim = `${Buffer.from(email).toString('base64url')}.${Math.floor((Date.now() + LAST_MS) / 1000)}`
   return `${claim}.${newSigner([SECRET], 'library').sign(claim)}`
@@ -142,7 +142,7 @@ async function measureRoutes(world: World, shops: readonly Shop[], say: (what: s
   return results
 }
 
-/** Some orders, with the bytes of their files on the disk. */
+/** Some orders, with the bytes of one file of each paid one on the disk. */
 async function withFiles(world: World, database: Database): Promise<Asked[]> {
   const orders = await someOrders(database, ORDERS)
   const files = await query<{ orderId: string; fileId: string }>(
