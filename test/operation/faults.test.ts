@@ -215,7 +215,7 @@ async function onOnesOwn(t: TestContext) {
       const news = JSON.stringify({ id: newEventId(), type: 'payment.captured', payment })
       const notify = () =>
         service.call('POST', '/api/webhooks/sandbox', news, { headers: signed(news, { id: JSON.parse(news).id }) })
-      // on a busy machine the database may take too long, and then both ask again
+      // on a busy machine the database may take too long; buyer and processor then try again
       const isHeard = ({ status }: { status: number }) => status !== 503
       const replies = await Promise.all([
         eventually(() => service.status(orderId, true), isHeard),

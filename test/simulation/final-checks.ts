@@ -14,11 +14,11 @@ import { type Notification, notificationsOf } from './environment.ts'
 
 /** Failures after this would repeat for ever. */
 const MOST_TRIES = 300
-/** Soon at first, then as long as a job may take on a busy machine: 45 s in all. */
+/** Soon at first, then as long as a job may take on a busy machine: 45 s for all tries of the jobs. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
 const pauseMs = (tries: number): number => Math.min(PAUSE_MS.first * PAUSE_MS.growth ** tries, PAUSE_MS.most)
 const NOTIFICATIONS_AT_ONCE = 4
-/** A notification that the service refuses as often as this, for 4 s or more, is refused for ever. */
+/** A notification that the service refuses as often as this, for 3 s or more, is refused for ever. */
 const MOST_DELIVERIES = 30
 /** A job of a dead service counts as lost after this time, which grows with each look, because a busy machine is slow. */
 const LOST_AFTER_MS = 1_500

@@ -16,6 +16,7 @@ import { stripeBanks } from './bank-records.ts'
 import { WATCH } from './payout-invariants.ts'
 import { watchRefunds } from './route-invariants.ts'
 import type { Way } from './ways.ts'
+import { DEADLINES } from '../../src/kit/deadlines.ts'
 import { type Answer, type Ends, newDatabase, startTestShop } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { rightTime, skipTime } from './clock.ts'
@@ -119,7 +120,11 @@ export async function startWorld(t: Ends, { killed = false, way = 'manual' }: { 
   async function startHere(): Promise<Service> {
     const ends: (() => unknown)[] = []
     const wire = await startDatabaseProxy({ after: (end) => ends.push(end) }, databaseUrl)
-    const shop = await startTestShop({ after: (end) => ends.push(end) }, { env, databaseUrl: wire.url })
+    // the service's own deadlines, because processors hang in some histories
+    const shop = await startTestShop(
+      { after: (end) => ends.push(end) },
+      { env, databaseUrl: wire.url, deadlines: DEADLINES },
+    )
     if (goods.length === 0) {
       for (const [currency, priceMinor] of PRICES.filter(([one]) => isSold(one)))
         goods.push({ productId: await shop.product({ currency, priceMinor }), currency, priceMinor })

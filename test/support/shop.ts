@@ -34,12 +34,12 @@ const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 
 /** A service under test shares its machine with three more: how long a database may take is tried where it is the question. */
 const PATIENCE = { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, query_timeout: 61_000 }
-/** The same for the stand-ins of other services, which run on this machine too. */
+/** The same for the stand-ins of other services. A refund takes up to two calls, and its lease is 60 seconds. */
 const PATIENT_DEADLINES = {
-  processorCallMs: 60_000,
-  webhookAskMs: 60_000,
-  identityProviderMs: 60_000,
-  storageQuestionMs: 60_000,
+  processorCallMs: 20_000,
+  webhookAskMs: 20_000,
+  identityProviderMs: 20_000,
+  storageQuestionMs: 20_000,
 }
 
 export interface Answer<Body = any> {
