@@ -372,6 +372,7 @@ for (const [name, size] of Object.entries(SIZES)) {
       await page.goto(`/shop/${hash}`)
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
       await page.waitForLoadState('networkidle')
+      await expect(page.locator('.later')).toHaveCount(0)
       await expectAccessible(page, heading)
       await expectFits(page, heading)
     }
