@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
+import { startJobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
 import {
   OPTIONS,
   QUICK,
+  type World,
   add,
   heldJobs,
   newWorld,
@@ -14,8 +17,17 @@ import {
   untilDone,
   untilTaking,
 } from '../support/jobs-world.ts'
+import { startDatabaseProxy } from '../support/service.ts'
 import { eventually } from '../support/shop.ts'
 import { atEnd } from '../support/ends.ts'
+
+/** The server processes of the lines: each holds a lock. */
+async function linePids({ db }: World): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+    where l.locktype = 'advisory' and l.objsubid = 2 order by pid`.execute(db)
+  return rows.map(({ pid }) => pid)
+}
 
 test('jobs of a killed process are taken over; those of a stopped process are not, and end once', async (t) => {
   const world = await newWorld(t)
@@ -183,19 +195,14 @@ test('a process whose connection is lost for a moment keeps its jobs', async (t)
     async () => begun,
     (count) => count === 1,
   )
-  const locks = () =>
-    sql<{
-      pid: number
-    }>`select pid from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
-      where l.locktype = 'advisory' and l.objsubid = 2`.execute(world.db)
-  const before = (await locks()).rows.map(({ pid }) => pid)
+  const before = await linePids(world)
   assert.equal(before.length, 2)
   // announced to no process, like a job that is added while the connection is lost
   await sql`insert into pgboss.job (name, data) values ('slow', '{}')`.execute(world.db)
   await sql`select pg_terminate_backend(pid) from unnest(${before}::int[]) pid`.execute(world.db)
   await eventually(
-    async () => (await locks()).rows.filter(({ pid }) => !before.includes(pid)).length,
-    (count) => count === 2,
+    () => linePids(world),
+    (pids) => pids.filter((pid) => !before.includes(pid)).length === 2,
   )
   await eventually(
     async () => begun,
@@ -212,6 +219,57 @@ test('a process whose connection is lost for a moment keeps its jobs', async (t)
     (all) => all.every((state) => state === 'completed'),
   )
   assert.equal(begun, 5)
+})
+
+test('a process keeps its line while a statement of its pool is blocked', async (t) => {
+  const world = await newWorld(t)
+  const log = newLog('silent')
+  let warned = 0
+  log.warn = () => void warned++
+  const jobs = await startJobs({ connectionString: world.url, statement_timeout: 2_000 }, log, QUICK)
+  atEnd(t, () => jobs.stop())
+  let ran = 0
+  await jobs.on('unblocked', OPTIONS, async () => void ran++)
+  const before = await linePids(world)
+  await inTransaction(world.db, async (tx) => {
+    await sql`lock table job_claims in exclusive mode`.execute(tx)
+    warned = 0
+    await eventually(
+      async () => warned,
+      (count) => count > 0,
+    )
+  })
+  await add(world, jobs, 'unblocked')
+  await eventually(
+    async () => ran,
+    (count) => count === 1,
+  )
+  assert.deepEqual(await linePids(world), before)
+})
+
+test('where a connection takes longer than the first limit, a process that lost its own takes jobs again', async (t) => {
+  const world = await newWorld(t)
+  const proxy = await startDatabaseProxy(t, world.url)
+  const jobs = await startJobs(
+    { connectionString: proxy.url, connectionTimeoutMillis: 60_000 },
+    newLog('silent'),
+    QUICK,
+  )
+  atEnd(t, () => jobs.stop())
+  let ran = 0
+  await jobs.on('late', OPTIONS, async () => void ran++)
+  const [line] = await linePids(world)
+  proxy.beginAfter(4_000)
+  await sql`select pg_terminate_backend(${line}::int)`.execute(world.db)
+  await eventually(
+    () => linePids(world),
+    (pids) => pids.length === 0,
+  )
+  await add(world, jobs, 'late')
+  await eventually(
+    async () => ran,
+    (count) => count === 1,
+  )
 })
 
 test('a job whose start was lost on its way is started again by a free process', async (t) => {

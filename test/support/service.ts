@@ -206,7 +206,7 @@ function parentsByPs(): [number, number][] {
 /** A commit, as a client sends it (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0')
 
-/** A proxy before a database. Its connections can be cut and mended, or stall. */
+/** A proxy before a database. Its connections can be cut and mended, stall, or begin slowly. */
 export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
   const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
   const url = new URL(socketFolder ? databaseUrl.replace(socketFolder, 'socket.invalid') : databaseUrl)
@@ -216,6 +216,7 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     : { host: url.hostname.replace(/^\[|\]$/g, ''), port }
   const ends = new Set<net.Socket>()
   let stalled = false
+  let beginMs = 0
   let stop: { commits: number; isDone: boolean; server?: net.Socket; reached: () => void } | undefined
   /** Whether these bytes go on. */
   const passes = (bytes: Buffer, from: net.Socket, far: net.Socket): boolean => {
@@ -237,7 +238,8 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     ] as const) {
       ends.add(from)
       from.on('data', (bytes) => passes(bytes, from, far) && to.write(bytes))
-      if (stalled) from.pause()
+      if (stalled || beginMs > 0) from.pause()
+      if (beginMs > 0) setTimeout(() => from.resume(), beginMs).unref()
       from.on('error', () => {})
       from.once('close', () => {
         ends.delete(from)
@@ -267,6 +269,8 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
       new Promise<void>((resolve) => {
         stop = { commits: nth, isDone, reached: resolve }
       }),
+    /** From now on nothing passes through a new connection for this long. */
+    beginAfter: (ms: number) => void (beginMs = ms),
     /** Nothing is stopped any more. */
     pass: () => void (stop = undefined),
     /** From now on nothing passes, and neither side learns it. */

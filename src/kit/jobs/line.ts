@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
@@ -9,13 +10,19 @@ export const LOCK_CLASS = 1_953_066_092
 /** The channel on which the job library announces new jobs. */
 const CHANNEL = `'pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24)`
 
-const CONNECT_TIMEOUT_MS = 3_000
-/** Each step of the first connection of a process: a start must not fail because a busy machine takes seconds for it. */
-const FIRST_TIMEOUT_MS = 30_000
 const QUERY_TIMEOUT_MS = 4_000
+/**
+ * Limits of each step by which a lost connection is opened again. A try that reached the server, and then its limit, doubles the limit:
+ * where the steps take longer, because the machine is very busy, a process would take no jobs. A server that is not reached does not
+ * double it, because the process must notice soon that the server is back.
+ */
+const AGAIN_TIMEOUT_MS = { first: 3_000, most: 30_000 }
+/** The same for the first connection of a process: a start must not fail because a busy machine takes seconds for it. */
+const FIRST_TIMEOUT_MS = 30_000
 /** A machine that is lost does not close its connection. With these settings the server does, within about ten seconds. */
 const KEEPALIVES = '-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3'
 const AGAIN_AFTER_MS = 500
+const TIMER_MS = 50
 
 export interface Line {
   /** Whether the last beat found the lock held. Without the lock, the process must not take jobs. */
@@ -45,14 +52,18 @@ export async function openLine(
   /** Aborted when the connection is lost, so that the next one is opened at once. */
   let lost = new AbortController()
   const isClosed = () => closing.signal.aborted
+  /** Whether the server's machine has accepted the last connection. */
+  let isReached = false
 
-  async function open(timeoutMs: { connect: number; query: number }): Promise<pg.Client> {
+  async function open(timeoutMs: number): Promise<pg.Client> {
     const ended = new AbortController()
     const onEnd = () => {
       if (lost === ended) isUp = false
       ended.abort()
     }
-    const client = await openLocked(connection, { owner, timeoutMs }, { onEnd, onNewJobs: events.onNewJobs })
+    isReached = false
+    const onReached = () => void (isReached = true)
+    const client = await openLocked(connection, { owner, timeoutMs }, { ...events, onEnd, onReached })
     lost = ended
     return client
   }
@@ -69,9 +80,13 @@ export async function openLine(
 
   async function keep(first: pg.Client): Promise<void> {
     let openedAt = 0
+    let timeoutMs = AGAIN_TIMEOUT_MS.first
+    let triedAt = 0
     for (let client: pg.Client | undefined = first; !isClosed();) {
+      triedAt = performance.now()
       try {
-        client ??= await open({ connect: CONNECT_TIMEOUT_MS, query: QUERY_TIMEOUT_MS })
+        client ??= await open(timeoutMs)
+        timeoutMs = AGAIN_TIMEOUT_MS.first
         isUp = !lost.signal.aborted
         openedAt = performance.now()
         // we missed the announcements of jobs that were added before we listened
@@ -81,6 +96,9 @@ export async function openLine(
         isUp = false
         const openMs = client ? performance.now() - openedAt : 0
         if (client) end(client)
+        // a timer can fire a little before its time
+        else if (isReached && performance.now() - triedAt > timeoutMs - TIMER_MS)
+          timeoutMs = Math.min(2 * timeoutMs, AGAIN_TIMEOUT_MS.most)
         client = undefined
         if (isClosed()) return
         events.onError(error)
@@ -90,7 +108,7 @@ export async function openLine(
     }
   }
 
-  void keep(await open({ connect: FIRST_TIMEOUT_MS, query: FIRST_TIMEOUT_MS }))
+  void keep(await open(FIRST_TIMEOUT_MS))
   return {
     isUp: () => isUp,
     close: () => closing.abort(),
@@ -100,25 +118,26 @@ export async function openLine(
 /** Connects, takes the lock and listens for new jobs. */
 async function openLocked(
   settings: pg.ClientConfig,
-  { owner, timeoutMs }: { owner: number; timeoutMs: { connect: number; query: number } },
-  { onEnd, onNewJobs }: { onEnd: () => void; onNewJobs: LineEvents['onNewJobs'] },
+  { owner, timeoutMs }: { owner: number; timeoutMs: number },
+  { onEnd, onNewJobs, onReached }: { onEnd: () => void; onNewJobs: LineEvents['onNewJobs']; onReached: () => void },
 ): Promise<pg.Client> {
   const client = new pg.Client({
     options: KEEPALIVES,
     ...settings,
-    connectionTimeoutMillis: timeoutMs.connect,
+    connectionTimeoutMillis: timeoutMs,
     application_name: 'till-jobs',
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
   })
   client.on('error', onEnd)
   client.on('end', onEnd)
+  streamOf(client).once('connect', onReached)
   client.on('notification', ({ payload }) => onNewJobs(payload))
   try {
     await client.connect()
     // a shared lock does not wait when the server still holds it for our lost connection
     const query = (text: string, values: unknown[] = []) =>
-      client.query({ text, values, ...({ query_timeout: timeoutMs.query } as object) })
+      client.query({ text, values, ...({ query_timeout: timeoutMs } as object) })
     await query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
     const { rows } = await query(`select ${CHANNEL} as channel`)
     await query(`listen "${rows[0].channel}"`)
@@ -143,5 +162,9 @@ async function holdsLock(client: pg.Client, owner: number): Promise<boolean> {
 /** Ends a connection, without waiting when it hangs. */
 function end(client: pg.Client): void {
   client.end().catch(() => {})
-  setTimeout(() => (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy(), 1000).unref() // oxfmt-ignore
+  setTimeout(() => streamOf(client).destroy(), 1000).unref()
 }
+
+/** The client's socket, which its types do not show. */
+const streamOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream
