@@ -98,7 +98,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
   const owner = newOwner()
   const { dueMs, endedAfterMs, beatMs } = rhythm
   const begun = begunJobs(db, owner, GATHER_MS)
-  const releaseLost = lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, log })
+  const releaseLost = lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, onError, log })
   let canTake = () => false
   const due = checkDue(db, queues, { everyMs: dueMs, canTake: () => canTake(), onError })
   const line = await openLine(
@@ -110,9 +110,8 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
         for (const slots of queues.values()) slots.know(undefined)
         due.soon()
       },
-      onBeat(query) {
-        isAway = false
-        return releaseLost(query)
+      async onBeat(query) {
+        if (await releaseLost(query)) isAway = false
       },
       onError,
     },

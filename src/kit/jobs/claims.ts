@@ -72,15 +72,17 @@ export interface ReleaserParts {
   endedAfterMs: number
   /** The ids of the jobs that this process runs. */
   runningIds: () => string[]
+  onError: (error: unknown) => void
   log: Log
 }
 
-/** Makes the check that releases the jobs of processes that have ended, and those of ours that never reached us. */
-export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, log }: ReleaserParts) {
+/**
+ * Makes the check that releases the jobs of processes that have ended, and those of ours that never reached us. It rejects only where the
+ * line's own statement fails, because only then is the line lost. False: a statement of the pool has failed.
+ */
+export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningIds, onError, log }: ReleaserParts) {
   const seenEnded = new Map<number, number>()
-  return async (query: Query): Promise<void> => {
-    const { rows } = await query(ENDED_OWNERS, [owner])
-    const ended = new Set(rows.map((row) => row.owner as number))
+  async function release(ended: ReadonlySet<number>): Promise<void> {
     for (const seen of seenEnded.keys()) if (!ended.has(seen)) seenEnded.delete(seen)
     for (const one of ended) {
       const since = seenEnded.get(one) ?? performance.now()
@@ -91,6 +93,14 @@ export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningI
     }
     await begun.claimQueues()
     await releaseUnreceived(db, boss, owner, runningIds())
+  }
+  return async (query: Query): Promise<boolean> => {
+    const { rows } = await query(ENDED_OWNERS, [owner])
+    const done = release(new Set(rows.map((row) => row.owner as number)))
+    return done.then(
+      () => true,
+      (error: unknown) => (onError(error), false),
+    )
   }
 }
 
