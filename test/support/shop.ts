@@ -33,7 +33,12 @@ export const SECRET = 'a secret of the tests that is long enough'
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 
 /** A service under test shares its machine with three more: how long a database may take is tried where it is the question. */
-const PATIENCE = { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, query_timeout: 61_000 }
+const PATIENCE = {
+  connectionTimeoutMillis: 60_000,
+  statement_timeout: 60_000,
+  query_timeout: 61_000,
+  idle_in_transaction_session_timeout: 60_000,
+}
 /** The same for the stand-ins of other services. A refund takes up to two calls, and its lease is 60 seconds. */
 const PATIENT_DEADLINES = {
   processorCallMs: 20_000,
@@ -84,7 +89,8 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     log: log ?? newLog(config.logLevel),
     main,
     reserved,
-    database: { connectionString: url },
+    // a job that was taken and has not begun after ten seconds is given back, so its statements keep their limits
+    database: { connectionString: url, connectionTimeoutMillis: PATIENCE.connectionTimeoutMillis },
     ownUrl: () => ownUrl,
     baseUrl: config.baseUrl ?? 'http://shop.test',
     appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',
