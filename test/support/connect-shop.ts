@@ -51,8 +51,8 @@ export async function startConnectShop(t: Ends) {
 
     chargeOf(order: Pick<Created, 'clientSecret'>): string {
       const id = intentOf(order)
-      const banks = connect.accounts.map((account) => connect.bankOf(account['id']))
-      return banks.flatMap(({ charges }) => charges).find((one) => one['payment_intent'] === id)?.['id']
+      const charges = connect.banks().flatMap((bank) => bank.charges)
+      return charges.find((one) => one['payment_intent'] === id)?.['id']
     },
   }
   return own
