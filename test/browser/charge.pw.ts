@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { newEmail } from './buyer.ts'
-import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
 import { buy, order } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
@@ -259,8 +259,7 @@ test('with the keyboard alone: from the line to the order', async ({ page }) => 
     await page.keyboard.press('Tab')
     await expect(page.locator(`#${name}`)).toBeFocused()
   }
-  while (!(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement)))
-    await page.keyboard.press('Tab')
+  await tabTo(page, page.getByLabel('E-mail'))
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')
   await expect(codeField(page)).toBeFocused()

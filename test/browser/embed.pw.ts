@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
 import { newEmail, payByCard, statusOf } from './buyer.ts'
-import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
 import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in a frame, on a site of another origin.
@@ -106,9 +106,7 @@ test('the keyboard is enough, everything has a name, and the page behind is out 
   await expect(email).toBeVisible()
   await expect(page.getByRole('button', { name: 'Close the checkout' })).toBeVisible()
   await expectAccessible(page, 'the site with the checkout over it')
-  for (let presses = 0; presses < 8 && !(await email.evaluate((field) => field === document.activeElement)); presses++)
-    await page.keyboard.press('Tab')
-  await expect(email).toBeFocused()
+  await tabTo(page, email)
   await page.keyboard.press('Escape')
   await expect(dialogIn(page)).toHaveCount(0)
   await expect(link(page)).toBeFocused()

@@ -1,4 +1,4 @@
-import { type BrowserContext, type Page, test as base, expect } from '@playwright/test'
+import { type BrowserContext, type Locator, type Page, test as base, expect } from '@playwright/test'
 import axe from 'axe-core'
 
 export { expect }
@@ -98,6 +98,16 @@ export async function expectFine(page: Page, what: string): Promise<void> {
     await expectAccessible(page, `${what}, ${name}`)
   }
   await page.setViewportSize(usual)
+}
+
+/** Presses Tab until `goal` has the focus. */
+export async function tabTo(page: Page, goal: Locator): Promise<void> {
+  await expect(goal).toBeVisible()
+  for (let count = 0; count < 80; count++) {
+    if (await goal.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  await expect(goal).toBeFocused()
 }
 
 /** Nothing is wider than the screen. On a phone that is the first thing that looks broken. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
-import type { BrowserContext, Locator, Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 import { newEmail, statusOf, type Status } from './buyer.ts'
-import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, newSellerEmail, signUp } from './seller.ts'
 
 const PICTURE = Buffer.from(
@@ -12,16 +12,6 @@ const PICTURE = Buffer.from(
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
 const alert = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-
-/** Presses Tab until `goal` has the focus. */
-async function tabTo(page: Page, goal: Locator): Promise<void> {
-  await expect(goal).toBeVisible()
-  for (let count = 0; count < 40; count++) {
-    if (await goal.evaluate((element) => element === document.activeElement)) return
-    await page.keyboard.press('Tab')
-  }
-  await expect(goal).toBeFocused()
-}
 
 async function choose(
   page: Page,

@@ -1,5 +1,4 @@
-import type { Page } from '@playwright/test'
-import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
 import {
   PASSWORD,
   askCode,
@@ -251,22 +250,14 @@ test('with the keyboard alone: into the account, and out again', async ({ page }
   await expect(codeField(page)).toBeFocused()
   await page.keyboard.type(await codeFor(page, email))
   await expectAccount(page, email)
-  await tabTo(page, 'Set a password')
+  await tabTo(page, page.getByRole('button', { name: 'Set a password' }))
   await page.keyboard.press('Enter')
   await expect(page.getByLabel('New password')).toBeFocused()
   await page.keyboard.type(PASSWORD)
   await page.keyboard.press('Enter')
   await expect(page.getByText('Your password is set.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Change the password' })).toBeFocused()
-  await tabTo(page, 'Sign out')
+  await tabTo(page, page.getByRole('button', { name: 'Sign out' }))
   await page.keyboard.press('Enter')
   await expect(page.getByText('You are signed out.')).toBeVisible()
 })
-
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < 80; pressed += 1) {
-    await page.keyboard.press('Tab')
-    if ((await page.evaluate(() => document.activeElement?.textContent)) === name) return
-  }
-  throw new Error(`${name} cannot be reached by the tab key`)
-}
