@@ -36,7 +36,7 @@ export function buyer({ get, set }: Store<State>, product: ProductView, { create
     if (viewOf(get()) !== 'payment' || !isCurrent()) return false
     // The button shows the order's own price now. Nothing is sent before the buyer has seen it.
     if (order!.amount !== seen.amountMinor || order!.currency !== seen.currency) {
-      set({ repriced: true })
+      set({ repriced: 'seller' })
       return false
     }
     // The payment is at another account than the form on the screen: the page opens a new form.

@@ -14,6 +14,8 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   buy: (purchase: Purchase) => Promise<boolean>
   /** Something is missing in the form, and nothing was sent. */
   refuse: (fault: Fault) => void
+  /** Fields that were loading at the press have changed the price. Nothing was sent, and the page says so. */
+  showPrice: () => void
   /** Shows the price that the order would have; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
   /** Shows another of the product's prices. */
@@ -103,6 +105,7 @@ export function openCheckout(product: ProductView, returned?: string): Checkout 
     subscribe,
     buy: buyer(store, product, { create, isMade, pay: paying.pay }),
     refuse: ({ kind, message }) => set({ notice: kind, detail: message }),
+    showPrice: () => set({ repriced: 'fields' }),
     offer: (offer) => set({ offer }),
     // The old offer and messages were about the other price.
     choose: (currency) => set({ currency, offer: undefined, repriced: undefined, ...NO_NOTICE }),

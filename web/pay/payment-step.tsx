@@ -61,7 +61,11 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
         </>
       )}
       {!isLinked && consents.part}
-      {repriced && <PriceChanged price={money(total.amountMinor, total.currency)} />}
+      {repriced && (
+        <Notice title={say(words.priceNow, { price: money(total.amountMinor, total.currency) })} role="alert">
+          {repriced === 'seller' && <p>{words.priceNowText}</p>}
+        </Notice>
+      )}
       {trouble && !contact.isRefused && !tax.isRefused ? (
         <NotMade trouble={trouble} isMade={kept?.orderId !== undefined} />
       ) : null}
@@ -81,12 +85,6 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
 const NotMade = ({ trouble, isMade }: { trouble: unknown; isMade: boolean }) => (
   <Notice tone="alarm" title={sentence(trouble)} role="alert">
     {!navigator.onLine && !isMade && <p>{words.notCreatedYet}</p>}
-  </Notice>
-)
-
-const PriceChanged = ({ price }: { price: string }) => (
-  <Notice title={say(words.priceNow, { price })} role="alert">
-    <p>{words.priceNowText}</p>
   </Notice>
 )
 

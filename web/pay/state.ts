@@ -21,8 +21,11 @@ export interface State {
   detail?: string | undefined
   trouble?: unknown
   failedAt?: 'create' | 'confirm' | 'check'
-  /** The order has another price than the page showed at the press: nothing was sent, and the page says so. */
-  repriced?: boolean | undefined
+  /**
+   * The price is another one than the page showed at the press: nothing was sent, and the page says so. `seller`: the order has that price.
+   * `fields`: a field that was still loading has it.
+   */
+  repriced?: 'seller' | 'fields' | undefined
   /** The rail of the last try. The next try starts with it. */
   rail?: Rail
   /** A code that another device may pay is on the screen. */

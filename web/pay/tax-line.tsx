@@ -46,6 +46,8 @@ export function useTax(product: ProductView, { kept, trouble }: State, asked: Pi
   const readerRef: TaxPartProps['readerRef'] = useRef(undefined)
   return {
     failed,
+    /** The file with the field, where it is needed. */
+    load: () => isAsked && load(),
     /** Where the buyer is, for the order. Undefined: that is not said yet. */
     read: () => (isAsked ? readerRef.current?.() : {}),
     /** Its VAT number is why the order was not made, and the field says so. */

@@ -13,5 +13,10 @@ const load = () => import('./offer-part.tsx')
 export function useOfferPart({ free, payWhatYouWant, takesCode, prices }: ProductView) {
   const needed = !free && Boolean(prices[1] || payWhatYouWant || takesCode || wishInAddress().discountCode)
   const { loaded, failed } = useLater(load, needed)
-  return { Part: needed ? loaded?.OfferPart : undefined, waits: needed && !loaded && !failed, failed }
+  return {
+    Part: needed ? loaded?.OfferPart : undefined,
+    waits: needed && !loaded && !failed,
+    failed,
+    load: () => needed && load(),
+  }
 }

@@ -6,7 +6,7 @@ import { useContact } from './contact-part.tsx'
 import { needsOrder, processorOf } from './form-part.tsx'
 import type { StepProps } from './step-props.ts'
 import { useTax } from './tax-line.tsx'
-import { totalOf } from './total.ts'
+import { type Total, totalOf } from './total.ts'
 import { useForm } from './use-form.ts'
 import { useOfferPart } from './use-offer-part.ts'
 import { usePress } from './use-press.ts'
@@ -38,7 +38,8 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     const priced = product.prices[1] && { currency: product.currency }
     return asked || !readerRef.current ? { wish: { ...consents.add(asked), ...place, ...priced } } : undefined
   }
-  async function pay(isCurrent: () => boolean): Promise<void> {
+  /** `seen`: the total that the page showed at the press. */
+  async function pay(isCurrent: () => boolean, seen: Total): Promise<void> {
     if (!isLinked && (!contact.check() || !consents.check() || (await contact.hold(isCurrent)))) return
     const asked = await read()
     if (!asked || !isCurrent()) return
@@ -48,6 +49,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     const fault = await shown?.check()
     if (!isCurrent()) return
     if (fault) return checkout.refuse(fault)
+    if (!isSameTotal(latestRef.current.total, seen)) return checkout.showPrice()
     const isSandbox = processorOf({ product, state }) === 'sandbox'
     await checkout.buy({
       email: contact.email,
@@ -56,6 +58,20 @@ export function usePurchase({ product, checkout, state }: StepProps) {
       rail: isSandbox ? rail : undefined,
       isCurrent,
     })
+  }
+  const total = totalOf(product, state)
+  const latestRef = useRef({ pay, total })
+  // A press can come before an effect runs.
+  latestRef.current = { pay, total }
+  /** A buyer can press before all fields have arrived: the press waits for them. An order of a link has none. */
+  async function payWithAllFields(isCurrent: () => boolean): Promise<void> {
+    const files = isLinked ? [] : [offer.load(), !total.isFree && tax.load()].filter(Boolean)
+    if (files[0]) {
+      await Promise.allSettled(files)
+      // The fields are drawn before the next task.
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+    if (isCurrent()) await latestRef.current.pay(isCurrent, total)
   }
   const wallets = useWallets({ product, checkout, state, contact, consents, tax, press, readerRef, read })
   return {
@@ -71,10 +87,14 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     readerRef,
     submit(event: Event) {
       event.preventDefault()
-      if (!offer.waits && !state.busy) void press.run(pay)
+      if (!state.busy) void press.run(payWithAllFields)
     },
   }
 }
+
+/** Where the buyer still has to name the price, none was shown. */
+const isSameTotal = (one: Total, other: Total): boolean =>
+  one.amountMinor === other.amountMinor && one.currency === other.currency && one.isOpen === other.isOpen
 
 /** That of the last try. A wallet of the device is no choice in the form: it has a button of its own. */
 const firstRail = ({ rails }: ProductView, { rail }: State): Rail =>
