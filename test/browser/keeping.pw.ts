@@ -319,6 +319,24 @@ test('a paid order stays paid on the screen when the service cannot be reached',
   expect(context.pages()).toHaveLength(1)
 })
 
+test('where the status of a repeated order does not come, the typed card stays, and the next press pays', async ({
+  page,
+}) => {
+  await fillIn(page)
+  await fillCard(page, CARD)
+  await page.route('**/api/checkout', (route) => route.abort(), { times: 1 })
+  await payButton(page).click()
+  await expect(page.getByRole('alert')).toBeVisible()
+  const asked = page.waitForRequest('**/status?**')
+  await page.route('**/status?**', (route) => route.abort(), { times: 1 })
+  await payButton(page).click()
+  await asked
+  await expect(page.getByRole('alert')).toBeVisible()
+  await expect(page.locator('#card-number')).toHaveValue('4242 4242 4242 4242')
+  await payButton(page).click()
+  await expectPaid(page)
+})
+
 test('the service is busy: the page says so, keeps the order and tries again', async ({ page }) => {
   await fillIn(page)
   await fillCard(page, CARD)

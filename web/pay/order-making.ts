@@ -89,7 +89,7 @@ export function makeOrders(
    */
   function letGo(): void {
     const { kept } = get()
-    set({ trouble: undefined })
+    set({ trouble: undefined, repriced: undefined })
     if (!kept || kept.orderId) return
     const stored = readKept(productId)
     // Another tab may have made the order under the same key, or begun one of its own.
@@ -107,12 +107,13 @@ export function makeOrders(
 }
 
 /**
- * A repeated request gets the answer of the first one. Only the status knows whether the order can still be paid, and the payment
- * form keeps its place until it is known.
+ * A repeated request gets the answer of the first one. Only the status knows whether the order can still be paid. Without its answer the
+ * order counts as not made, so that the form and the typed text keep their place. The next try has the same key.
  */
-async function howItStands(kept: Kept, { orderId, clientSecret }: Created): Promise<OrderStatus | undefined> {
+async function howItStands(kept: Kept, created: Created): Promise<OrderStatus | undefined> {
+  const { orderId, clientSecret, statusToken } = created as Created & { statusToken?: string }
   if (kept.orderId === orderId || !clientSecret) return undefined
-  return getStatus(orderId, kept.email).catch(() => undefined)
+  return getStatus(orderId, kept.email, undefined, statusToken)
 }
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
