@@ -81,9 +81,8 @@ export async function openLine(
   async function keep(first: pg.Client): Promise<void> {
     let openedAt = 0
     let timeoutMs = AGAIN_TIMEOUT_MS.first
-    let triedAt = 0
     for (let client: pg.Client | undefined = first; !isClosed();) {
-      triedAt = performance.now()
+      const triedAt = performance.now()
       try {
         client ??= await open(timeoutMs)
         timeoutMs = AGAIN_TIMEOUT_MS.first
