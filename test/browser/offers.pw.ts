@@ -181,13 +181,17 @@ test('a code that is typed and not applied is applied by the press, and the next
   expect(orders.map((one) => one.postDataJSON().discountCode)).toEqual([code])
 })
 
-/** The file with the fields does not arrive, until the caller calls the returned function. */
-async function holdFields(page: Page): Promise<() => void> {
+/** The page, filled in, while the file with its further fields does not arrive: until the caller calls the returned function. */
+async function fillInWithoutFields(page: Page, url: string): Promise<() => void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   await page.route('**/offer-part*.js', async (route) => {
     await released
     await route.continue()
   })
+  // a file that is held can also hold the end of loading
+  await page.goto(url, { waitUntil: 'domcontentloaded' })
+  await email(page).fill(newEmail())
+  await fillCard(page, '4242424242424242')
   return release
 }
 const paid = (page: Page) => page.getByRole('heading', { name: 'Paid. It’s yours.' })
@@ -195,11 +199,7 @@ const paid = (page: Page) => page.getByRole('heading', { name: 'Paid. It’s you
 test('a press before the field for a code is there waits for it', async ({ page }) => {
   const { sellerId, url } = await product({ priceMinor: 1900 })
   await discount(sellerId)
-  const release = await holdFields(page)
-  // a file that is held can also hold the end of loading
-  await page.goto(url, { waitUntil: 'domcontentloaded' })
-  await email(page).fill(newEmail())
-  await fillCard(page, '4242424242424242')
+  const release = await fillInWithoutFields(page, url)
   await payButton(page).click()
   await expect(page.getByRole('button', { name: 'One moment' })).toBeVisible()
   release()
@@ -209,10 +209,7 @@ test('a press before the field for a code is there waits for it', async ({ page 
 test('a press before the field for the price is there takes no price that the buyer has not seen', async ({ page }) => {
   const { url } = await product({ priceMinor: 500, choose: true })
   const made = requestsTo(page, /^\/api\/checkout$/)
-  const release = await holdFields(page)
-  await page.goto(url, { waitUntil: 'domcontentloaded' })
-  await email(page).fill(newEmail())
-  await fillCard(page, '4242424242424242')
+  const release = await fillInWithoutFields(page, url)
   await next(page).click()
   await expect(page.getByRole('button', { name: 'One moment' })).toBeVisible()
   release()
