@@ -111,6 +111,36 @@ test('a process that was taken for ended claims its queues again', async (t) => 
   )
 })
 
+test('an ended process whose jobs cannot be released does not stop other work', async (t) => {
+  const world = await newWorld(t)
+  await sql`create sequence refusals`.execute(world.db)
+  await sql`
+    create function refuse() returns trigger language plpgsql as $$
+    begin perform nextval('refusals'); raise exception 'not this one'; end $$`.execute(world.db)
+  await sql`
+    create trigger refuse before delete on job_claims for each row when (old.owner = 1) execute function refuse()`.execute(
+    world.db,
+  )
+  const jobs = await world.start()
+  await jobs.on('claimed', BRIEF, async () => {})
+  const end = (owner: number) =>
+    sql`insert into job_claims (job_id, queue, attempt, owner) values (gen_random_uuid(), 'gone', 0, ${owner})`.execute(
+      world.db,
+    )
+  const gone = async () =>
+    (await sql<{ owner: number }>`select owner from job_claims where queue = 'gone'`.execute(world.db)).rows
+  await end(1)
+  const refused = () => sql`select from refusals where is_called`.execute(world.db)
+  await eventually(refused, ({ rows }) => rows.length === 1)
+  await end(2)
+  await sql`delete from job_claims where queue = 'claimed'`.execute(world.db)
+  await eventually(gone, (left) => left.length === 1 && left[0]!.owner === 1)
+  await eventually(
+    () => queueClaims(world.db, 'claimed'),
+    (count) => count === 1,
+  )
+})
+
 test('an earlier release, which does not know brief jobs, finds those of a killed process', async (t) => {
   const world = await newWorld(t)
   const child = await startOther(t, world, await world.start({ dueMs: 50, beatMs: 600_000, endedAfterMs: 600_000 }), 'of_newer', 'adds brief') // oxfmt-ignore

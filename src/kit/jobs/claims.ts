@@ -88,6 +88,8 @@ export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningI
       const since = seenEnded.get(one) ?? performance.now()
       seenEnded.set(one, since)
       if (performance.now() - since < endedAfterMs) continue
+      // one that cannot be released waits as long again, so that it does not stop the others
+      seenEnded.set(one, performance.now())
       const released = await releaseJobsOf(db, boss, one)
       if (released > 0) log.warn({ released }, 'jobs of a process that has ended were released')
     }
