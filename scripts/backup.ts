@@ -5,15 +5,15 @@ import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
-import { copyNewFiles } from '../src/backup/files.ts'
+import { copyNewFiles, forgetLostFiles } from '../src/backup/files.ts'
 import { prune } from '../src/backup/retention.ts'
-import { noted } from '../src/backup/runs.ts'
+import { noteRun, noted } from '../src/backup/runs.ts'
 import { sendHistories, sendWal } from '../src/backup/wal.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
-import { connect } from '../src/kit/database.ts'
+import { type Db, connect } from '../src/kit/database.ts'
 import { clusterId } from '../src/kit/embedded/cluster.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
-import { openVault } from '../src/kit/vault/vault.ts'
+import { type Vault, openVault } from '../src/kit/vault/vault.ts'
 import { BEHIND_SALES, databaseToBackUp, settingsOrExit } from './own-database.ts'
 
 const PROGRESS_BYTES = 64e6
@@ -43,6 +43,7 @@ async function backUp(): Promise<void> {
     const wal = { folder: walFolder, cluster: clusterId(dataDir) }
     const base = await noted(db, 'base', async () => {
       say('the files')
+      await forgetLostFiles(db, vault)
       const copied = await copyNewFiles(db, storage, vault)
       say(`${copied} new files copied; the database`)
       await sendHistories(dataDir, wal.cluster, vault)
@@ -62,7 +63,7 @@ async function backUp(): Promise<void> {
         },
       })
     })
-    const { removed } = await prune(vault, new Date())
+    const removed = await removeOld(db, vault)
     say(`complete: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`)
   } finally {
     await close()
@@ -70,8 +71,21 @@ async function backUp(): Promise<void> {
   }
 }
 
+/** The backup is complete without it, so a failure is noted for the alarms and does not repeat the backup. */
+async function removeOld(db: Db, vault: Vault): Promise<number> {
+  const startedAt = new Date()
+  try {
+    return (await prune(vault, startedAt)).removed
+  } catch (error) {
+    const problem = `the backup is complete, but old objects could not be removed: ${(error as Error).message}`
+    await noteRun(db, { kind: 'base', startedAt, problem })
+    console.error(problem)
+    return 0
+  }
+}
+
 /** A service that was started without BACKUP_URL does not keep its log, and a copy without the log is of no use. */
-async function mustArchive(db: Parameters<typeof copyNewFiles>[0]): Promise<void> {
+async function mustArchive(db: Db): Promise<void> {
   const { rows } = await sql<{ mode: string }>`select current_setting('archive_mode') as mode`.execute(db)
   if (rows[0]?.mode !== 'on')
     throw new CannotStart('The service runs without BACKUP_URL: set it there, and start it again.')

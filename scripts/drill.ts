@@ -22,7 +22,9 @@ try {
   if (problem) console.error(`The backup cannot be relied on: ${problem}.`)
   process.exitCode = problem ? 1 : 0
 } catch (error) {
-  console.error(error instanceof CannotStart ? error.message : error)
+  if (!(error instanceof CannotStart)) console.error(error)
+  // the service takes the last line for its mail
+  console.error((error as Error).message)
   await note({ bytes: 0, problem: (error as Error).message })
   process.exitCode = 1
 }

@@ -41,6 +41,7 @@ async function run(): Promise<number> {
   })
   say(`restored: ${(bytes / 1e6).toFixed(0)} MB and ${files.copied} files, from the backup of ${base.finishedAt}`)
   console.log(`The last change in it is of ${lastAt?.toISOString() ?? base.finishedAt}. Start the service: it asks the processors for what came later.`)
+  console.log('If sellers were paid by bank files after that, read docs/backup.md before you approve a run of payouts.')
   if (unused > 0) console.error(`A segment of the log is missing in the backup: ${unused} later ones could not be used.`)
   for (const key of files.missing.slice(0, MOST_NAMED)) console.error(`missing or damaged: ${key}`)
   if (files.missing.length > 0) console.error(`${files.missing.length} files are missing in the backup: see docs/backup.md`)

@@ -8,6 +8,7 @@ import { type Db, connect } from '../kit/database.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Packed, pack } from './folder-stream.ts'
 import type { Wal } from './wal.ts'
+import { storedKeys } from './files.ts'
 import { type Base, IDENTITY, type Identity, baseData, baseManifest, walName } from './names.ts'
 
 /** Only one base is copied at a time, over all processes. */
@@ -76,6 +77,7 @@ export async function makeBase(copied: Copied): Promise<Base> {
 async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
   const installation = await ownInstallation(db)
   await claimPlace(vault, installation)
+  await mustBeNewest(db, wal.cluster, vault)
   const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
   const gap = gapOf(wal.folder)
   const began = await one<{ id: string; at: string; segment: string; version: string }>(
@@ -141,6 +143,22 @@ export async function claimPlace(vault: Vault, installation: string): Promise<vo
     throw new OtherBackup('BACKUP_URL: this place holds the backup of another service')
 }
 
+/**
+ * A restored copy of this service goes on with a higher timeline. A restore takes the highest one, so our copies would never be used
+ * again, and nobody would notice.
+ */
+async function mustBeNewest(db: Db, cluster: string, vault: Vault): Promise<void> {
+  const { timeline } = await one<{ timeline: string }>(
+    db,
+    sql`select left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`,
+  )
+  const histories = (await vault.list(walName(cluster, ''))).filter((name) => name.endsWith('.history'))
+  if (histories.some((name) => name > walName(cluster, `${timeline}.history`)))
+    throw new OtherBackup(
+      'BACKUP_URL: a restored copy of this service has its backup in the same place. Give each of them a place of its own',
+    )
+}
+
 export async function ownInstallation(db: Db): Promise<string> {
   return (await one<{ id: string }>(db, sql`select storage_id as id from installation`)).id
 }
@@ -178,14 +196,6 @@ async function entriesOf(dataDir: string) {
     ...kept.filter(({ isFile }) => isFile).sort(byPath).map(({ path: name }) => ({ path: name })),
     { path: CONTROL },
   ] // oxfmt-ignore
-}
-
-/** The keys of all files and pictures that the backup has. */
-async function storedKeys(db: Db): Promise<string[]> {
-  const { rows } = await sql<{
-    key: string
-  }>`select key from backup_files where sha256 is not null order by key`.execute(db)
-  return rows.map(({ key }) => key)
 }
 
 async function one<Row>(db: Db, query: ReturnType<typeof sql<Row>>): Promise<Row> {

@@ -2,7 +2,9 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { startEmbedded } from '../kit/embedded.ts'
+import { hashOfStream } from '../kit/storage/hash-of-stream.ts'
 import { openStorage } from '../kit/storage/open.ts'
+import { STORAGE_ID, type Storage } from '../kit/storage/storage.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { daysBefore } from '../payments/reconciliation/nightly.ts'
 import { reconcileBooks } from '../payments/reconciliation/reconcile.ts'
@@ -48,7 +50,7 @@ export async function drill({
       vault,
       dataDir,
       secrets: [],
-      openStorage: (folder) => openStorage({ storageDir: path.join(folder, 'files') }),
+      openStorage: (folder) => checkingStorage(path.join(folder, 'files')),
       ...(onProgress && { onProgress }),
     })
     onProgress?.('the books')
@@ -70,6 +72,12 @@ export async function drill({
   } finally {
     await fs.rm(dataDir, { recursive: true, force: true })
   }
+}
+
+/** Reads each file for its hash and keeps none: a drill needs no more room than the database. */
+async function checkingStorage(folder: string): Promise<Storage> {
+  const storage = await openStorage({ storageDir: folder })
+  return { ...storage, put: (key, bytes) => (key === STORAGE_ID ? storage.put(key, bytes) : hashOfStream(bytes)) }
 }
 
 /** Compares the restored books with themselves and with the orders. No processor is asked, because it has gone on since. */

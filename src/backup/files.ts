@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { isDenied } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
+import { SealError } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { imageKeys } from '../products/images/store.ts'
 import { fileName } from './names.ts'
@@ -69,6 +71,24 @@ async function copyFile(storage: Storage, vault: Vault, { key }: Stored): Promis
   return hash.digest('hex')
 }
 
+/**
+ * Forgets which files the backup has lost, so that they are copied again: a new place has none of them. Returns how many.
+ */
+export async function forgetLostFiles(db: Db, vault: Vault): Promise<number> {
+  const known = await storedKeys(db)
+  const found = new Set(await vault.list(fileName('')))
+  const lost = known.filter((key) => !found.has(fileName(key)))
+  if (lost.length > 0) await sql`delete from backup_files where key = any(${lost}::text[])`.execute(db)
+  return lost.length
+}
+
+/** The keys of all files and pictures that the backup has. */
+export async function storedKeys(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select key from backup_files where sha256 is not null order by key`.execute(db)
+  return rows.map(({ key }) => key)
+}
+
 export interface FilesBack {
   copied: number
   bytes: number
@@ -89,10 +109,12 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
       order by 1 limit ${AT_ONCE}`.execute(db)
     if (rows.length === 0) return done
     for (const { key, sha256, sizeBytes } of rows) {
-      const there = await storage.stat(key)
-      if (there && there.size === sizeBytes) continue
-      const bytes = await vault.read(fileName(key))
-      const stored = bytes && (await storage.put(key, bytes))
+      const there = await sizeOf(storage, key)
+      if (there !== undefined && there === sizeBytes) continue
+      const stored = await whenSealed(async () => {
+        const bytes = await vault.read(fileName(key))
+        return bytes && storage.put(key, bytes)
+      })
       if (!stored || (sha256 && stored.sha256 !== sha256)) {
         done.missing.push(key)
         if (stored) await storage.remove(key)
@@ -102,5 +124,25 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
       done.bytes += stored.size
     }
     last = rows.at(-1)!.key
+  }
+}
+
+/** A bucket whose keys may not list it refuses the question for a file that is not there. If it refuses everything, so does `put`. */
+async function sizeOf(storage: Storage, key: string): Promise<number | undefined> {
+  try {
+    return (await storage.stat(key))?.size
+  } catch (error) {
+    if (isDenied(error)) return undefined
+    throw error
+  }
+}
+
+/** Undefined when an object of the backup is damaged: one file must not keep all others from coming back. */
+async function whenSealed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
   }
 }

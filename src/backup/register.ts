@@ -54,7 +54,7 @@ export interface Backup {
 
 /** Sends the log of the database as it grows, copies the database each night and the files each minute, and tries the restore weekly. */
 export async function registerBackup(parts: BackupParts): Promise<Backup> {
-  const { db, jobs, storage, embedded, config, log } = parts
+  const { db, jobs, embedded, config, log } = parts
   if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
   const processes = ownProcesses()
@@ -66,9 +66,12 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     log.info({ result: lastLine }, 'the database was backed up')
   })
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
+  let copying: Promise<void> | undefined
   await jobs.every(EVERY_MINUTE, 'backup_files', async () => {
-    await claimPlace(vault, await ownInstallation(db))
-    await copyNewFiles(db, storage, vault)
+    // a copy of many files outlasts its job and goes on: a second one beside it would copy the same files
+    if (copying) return
+    copying = copyFiles(parts, vault).finally(() => (copying = undefined))
+    await copying
   })
   await jobs.on('backup_drill', { ...LONG_JOB, retries: 0 }, async () => {
     const { status, lastLine: problem } = await processes.run('drill', '--by-service')
@@ -97,6 +100,11 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   }
 } // oxfmt-ignore
 
+async function copyFiles({ db, storage }: BackupParts, vault: Vault): Promise<void> {
+  await claimPlace(vault, await ownInstallation(db))
+  await copyNewFiles(db, storage, vault)
+}
+
 interface BackupJob {
   /** Whether it begins with a checkpoint at once. At night it is spread over minutes, so that no sale waits for the disk. */
   fast: boolean
@@ -114,7 +122,7 @@ async function beginsAnew(dataDir: string, cluster: string, vault: Vault): Promi
 async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<boolean> {
   const { rows } = await sql`
     select from backup_runs where kind = 'base' and problem is null
-      and finished_at > now() - make_interval(hours => ${OLDEST_HOURS})
+      and finished_at between now() - make_interval(hours => ${OLDEST_HOURS}) and now()
     limit 1`.execute(db)
   if (rows.length > 0 && gapOf(walFolder) === undefined) return false
   await addBackup(db, jobs, { fast: true })

@@ -6,7 +6,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { connect } from '../kit/database.ts'
 import { startEmbedded } from '../kit/embedded.ts'
 import { packagedMajor } from '../kit/embedded/place.ts'
-import { recover } from '../kit/embedded/recovery.ts'
+import { following, recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
 import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
@@ -19,8 +19,6 @@ import { readBases } from './retention.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
-/** With segments of 16 MB. */
-const SEGMENTS_OF_A_LOG = 256n
 const MARK = 'This folder is being restored. If no restore runs any more, remove it and run the restore again.\n'
 
 export interface Restored {
@@ -69,6 +67,7 @@ export async function restore(wanted: Restore): Promise<Restored> {
   onProgress(`the database of ${base.finishedAt}, ${megabytes(base.bytes)}`)
   const bytes = await inWords(() => unpackBase(vault, base, path.join(postgres, 'data'), onProgress))
   onProgress('the changes since then')
+  const asked = new Set<string>()
   const lastAt = await inWords(() =>
     recover({
       dir: postgres,
@@ -77,11 +76,12 @@ export async function restore(wanted: Restore): Promise<Restored> {
       until,
       fetchTimeoutMs: segmentTimeoutMs,
       fetch: (segment, file) => fetchSegment(vault, walName(base.cluster, segment), file),
+      onProgress: (segment) => asked.add(segment),
     }),
   )
-  const unused = until ? 0 : await unusedSegments(vault, base)
+  const unused = await unusedSegments(vault, base, asked)
   onProgress('the files')
-  const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)))
+  const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
   await moveIntoPlace(working, dataDir)
   return { base, bytes, lastAt, files, unused }
@@ -144,13 +144,13 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
   return true
 }
 
-async function unusedSegments(vault: Vault, { cluster, firstSegment }: Base): Promise<number> {
+/** How many segments come after a missing one that PostgreSQL has asked for. A gap after the moment of `--at` does no harm. */
+async function unusedSegments(vault: Vault, { cluster, firstSegment }: Base, asked: ReadonlySet<string>): Promise<number> {
   const timeline = firstSegment.slice(0, 8)
   const found = (await vault.list(walName(cluster, timeline))).map((name) => name.slice(walName(cluster, '').length))
   const later = found.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= firstSegment).sort()
-  const numberOf = (name: string) => BigInt(`0x${name.slice(-16, -8)}`) * SEGMENTS_OF_A_LOG + BigInt(`0x${name.slice(-8)}`)
-  const gap = later.findIndex((name, at) => at > 0 && numberOf(name) !== numberOf(later[at - 1]!) + 1n)
-  return gap < 0 ? 0 : later.length - gap
+  const gap = later.findIndex((name, at) => at > 0 && name !== following(later[at - 1]!)[0])
+  return gap < 0 || !asked.has(following(later[gap - 1]!)[0]!) ? 0 : later.length - gap
 } // oxfmt-ignore
 
 async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
@@ -178,13 +178,13 @@ async function moveIntoPlace(working: string, dataDir: string): Promise<void> {
   await fs.rmdir(working)
 }
 
-/** Tells the operator what helps when an object cannot be opened. */
-async function inWords<T>(work: () => Promise<T>): Promise<T> {
+/** Tells the operator what helps when an object cannot be opened. `settings` name the places that `work` uses. */
+async function inWords<T>(work: () => Promise<T>, settings = 'BACKUP_URL'): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (isOfStore(error))
-      throw new CannotStart(`BACKUP_URL: the place cannot be read (${error.name}). Run the restore again when it answers.`, { cause: error }) // oxfmt-ignore
+      throw new CannotStart(`${settings}: the place cannot be used (${error.name}). Run the restore again when it answers.`, { cause: error }) // oxfmt-ignore
     if (!(error instanceof SealError)) throw error
     const advice = {
       other_key: 'BACKUP_KEY (or SECRET): the backup was written with another key',

@@ -36,6 +36,14 @@ test('a clock that was a year ahead for a while does not make the newest backup 
   assert(keptBases([newest, ...ahead], new Date(NOW)).daily.includes(newest))
 })
 
+test('after going back to the former major version, the backups made since are the newest', () => {
+  const former = Array.from({ length: 10 }, (_, day) => of(day))
+  const abandoned = { ...of(5.5), cluster: 'second', firstSegment: segment(1) }
+  const { daily } = keptBases([abandoned, ...former], new Date(NOW))
+  assert(daily.includes(former[0]!))
+  assert(!daily.includes(abandoned))
+})
+
 test('after a change of the major version the log begins anew, and its first backup is the newest', () => {
   const former = Array.from({ length: 10 }, (_, day) => of(2 + day))
   const newest = { ...of(1), cluster: 'second', firstSegment: segment(1) }

@@ -12,13 +12,12 @@ type Dated = Pick<Base, 'id' | 'startedAt' | 'cluster' | 'firstSegment'>
 
 /**
  * Oldest first, by the place in the log, because the clock can have been set back. A restore begins a new timeline, which counts
- * first. Clusters follow each other by the times of their first bases.
+ * first. Clusters follow each other by the times of their last bases, because an operator can go back to an earlier one.
  */
 function inLogOrder<One extends Dated>(bases: readonly One[]): One[] {
-  const begins = new Map<string, string>()
-  for (const { cluster, startedAt } of bases)
-    if (startedAt < (begins.get(cluster) ?? '~')) begins.set(cluster, startedAt)
-  const places = new Map(bases.map((one) => [one, `${begins.get(one.cluster)} ${one.cluster} ${one.firstSegment}`]))
+  const ends = new Map<string, string>()
+  for (const { cluster, startedAt } of bases) if (startedAt > (ends.get(cluster) ?? '')) ends.set(cluster, startedAt)
+  const places = new Map(bases.map((one) => [one, `${ends.get(one.cluster)} ${one.cluster} ${one.firstSegment}`]))
   return bases.toSorted((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1))
 }
 

@@ -26,12 +26,15 @@ export interface LastRun {
   problem: string | null
 }
 
-/** The last backup and the last drill, for the operator's view, the measures and the doctor. A kind without a run is missing. */
+/**
+ * The last backup and the last drill, for the operator's view, the measures and the doctor. A kind without a run is missing. The ids
+ * say which is the last, because the clock can have been ahead.
+ */
 export async function lastRuns(db: Db): Promise<LastRun[]> {
   const { rows } = await sql<LastRun>`
     select distinct on (kind) kind, finished_at as "endedAt", bytes, lost_seconds as "lostSeconds", problem,
-      (select max(w.finished_at) from backup_runs w where w.kind = r.kind and w.problem is null) as "wentWellAt"
-    from backup_runs r order by kind, finished_at desc`.execute(db)
+      (select w.finished_at from backup_runs w where w.kind = r.kind and w.problem is null order by w.id desc limit 1) as "wentWellAt"
+    from backup_runs r order by kind, id desc`.execute(db)
   return rows
 }
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { openPlace } from '../../src/kit/vault/places.ts'
 import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
-import type { Ends } from '../support/shop.ts'
+import { type Ends, temporaryFolder } from '../support/shop.ts'
 
-// A bucket as the place of a backup. `backup.test.ts` makes and restores whole backups.
+// A folder and a bucket as the place of a backup. `backup.test.ts` makes and restores whole backups.
 
 /** Between two tries of one read. */
 const PAUSE_MS = 1
@@ -18,6 +20,33 @@ async function bucket(t: Ends) {
   const place = openPlace({ s3: { bucket: BUCKET, region: 'eu-test-1', endpoint, publicEndpoint: undefined, keys: KEYS } }, PAUSE_MS) // oxfmt-ignore
   return { server, place }
 }
+
+test('two writers of one object in a folder do not disturb each other', async (t) => {
+  const place = openPlace({ folder: await temporaryFolder(t) })
+  const bytes = randomBytes(100_000)
+  const slow = new Readable({ read() {} })
+  slow.push(bytes.subarray(0, 50_000))
+  const second = place.put('files/1', slow)
+  await place.put('files/1', Readable.from([bytes]))
+  assert((await buffer((await place.read('files/1'))!)).equals(bytes), 'while the other one still writes')
+  slow.push(bytes.subarray(50_000))
+  slow.push(null)
+  await second
+  assert((await buffer((await place.read('files/1'))!)).equals(bytes))
+  assert.deepEqual(await place.list(''), ['files/1'])
+})
+
+test('what root writes into a folder belongs to the owner of the folder', async (t) => {
+  const root = await temporaryFolder(t)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) fs.chownSync(root, 4_321, 4_322)
+  const { uid, gid } = fs.statSync(root)
+  await openPlace({ folder: root }).put('base/1/data', Readable.from(['x']))
+  for (const name of ['base', 'base/1', 'base/1/data']) {
+    const made = fs.statSync(path.join(root, name))
+    assert.deepEqual([made.uid, made.gid], [uid, gid], name)
+  }
+})
 
 test('an answer that is cut goes on where it ended, as often as bytes came, and the bytes are the same', async (t) => {
   const { server, place } = await bucket(t)

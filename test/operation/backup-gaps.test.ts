@@ -43,7 +43,7 @@ test('a command that starts the database by itself leaves no gap, and --at takes
   }
 })
 
-test('after a time without BACKUP_URL the service makes a new copy at once, so that nothing newer is lost', async (t) => {
+test('after a time without BACKUP_URL, and at a new place, the service copies everything at once, so that nothing is lost', async (t) => {
   const { dataDir, env, place } = await places(t)
   const first = await startService(t, dataDir, env)
   await backUp({ ...env, DATA_DIR: dataDir })
@@ -51,20 +51,27 @@ test('after a time without BACKUP_URL the service makes a new copy at once, so t
   const without = await startService(t, dataDir, { SECRET: '' })
   const sold = await buy(without)
   await end(without)
-  const known = new Set(manifestsIn(place))
-  const again = await startService(t, dataDir, env)
-  await until(() => manifestsIn(place).some((id) => !known.has(id)))
+  // the new place has no file yet, not even those that the former one has
+  const moved = await temporaryFolder(t)
+  const settings = { ...env, BACKUP_URL: `file:${moved}` }
+  assert(fs.readdirSync(path.join(place, 'files')).length > 0)
+  const again = await startService(t, dataDir, settings)
+  await until(() => fs.existsSync(path.join(moved, 'base')) && manifestsIn(moved).length > 0)
   await until(() => !fs.existsSync(path.join(dataDir, 'postgres', 'wal', 'gap')))
   await again.kill()
-  assert(await isPaid(await restored(t, env), sold.orderId))
+  const back = await restored(t, settings)
+  assert(await isPaid(back, sold.orderId))
+  assert.equal((await request('GET', back.url + sold.link)).status, 200)
 })
 
 test('a segment that is missing in the backup is named, and the restore does not end as if it were whole', async (t) => {
   const { dataDir, env, place } = await places(t)
   const service = await startService(t, dataDir, env)
   await backUp({ ...env, DATA_DIR: dataDir })
-  await backUp({ ...env, DATA_DIR: dataDir })
-  await backUp({ ...env, DATA_DIR: dataDir })
+  const early = new Date().toISOString()
+  // with a change after that moment, the restore to it needs no later segment
+  await buy(service)
+  for (let at = 0; at < 3; at++) await backUp({ ...env, DATA_DIR: dataDir })
   await service.kill()
   const manifests = manifestsIn(place)
   const [cluster = ''] = fs.readdirSync(path.join(place, 'wal'))
@@ -76,6 +83,11 @@ test('a segment that is missing in the backup is named, and the restore does not
   const ran = await runScript('restore', { ...env, DATA_DIR: path.join(serviceFolder(t), 'elsewhere') })
   assert.equal(ran.status, 2, ran.out + ran.err)
   assert.match(ran.err, /A segment of the log is missing in the backup: 1 later ones could not be used\./)
+  const restoreTo = (at: string) => runScript('restore', { ...env, DATA_DIR: path.join(serviceFolder(t), 'elsewhere') }, ['--at', at]) // oxfmt-ignore
+  const late = await restoreTo(new Date().toISOString())
+  assert.equal(late.status, 2, late.out + late.err)
+  const before = await restoreTo(early)
+  assert.equal(before.status, 0, before.out + before.err)
   const drill = await runScript('drill', { ...env, DATA_DIR: path.join(serviceFolder(t), 'none') })
   assert.equal(drill.status, 1)
   assert.match(drill.err, /The backup cannot be relied on: .*the log has a gap, and 1 segments after it are lost/)

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { drill } from '../../src/backup/drill.ts'
 import { baseManifest } from '../../src/backup/names.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { readBases } from '../../src/backup/retention.ts'
@@ -32,6 +33,8 @@ let first: { dataDir: string; service: Service }
 let early: Sold
 let late: Sold
 let betweenThem: Date
+/** Where the first service came back. */
+let comeBack: string
 
 interface Sold {
   orderId: string
@@ -139,7 +142,7 @@ async function assertSold(service: Service, { orderId, link }: Sold): Promise<vo
 }
 
 test('a lost machine comes back elsewhere, with every sale until the last moment, its files, and the links in old mails', async () => {
-  const dataDir = newPlace()
+  const dataDir = (comeBack = newPlace())
   const { status, out } = await restoreInto(dataDir)
   assert.equal(status, 0, out)
   assert.match(out, /The last change in it is of /)
@@ -275,14 +278,20 @@ test('files go back into the folder of STORAGE_URL, also when its name begins li
   )
 })
 
-test('a file that is damaged in the backup is named, and everything else comes back', async () => {
+test('files that are missing or damaged in the backup are named, and everything else comes back', async () => {
   const damaged = serviceFolder(t)
   fs.cpSync(place, damaged, { recursive: true })
-  const key = fs.readdirSync(path.join(damaged, 'files')).find((name) => name.startsWith('file_'))
-  fs.rmSync(path.join(damaged, 'files', key!))
-  const { status, out } = await restoreInto(newPlace(), { BACKUP_URL: `file:${damaged}` })
+  const [gone = '', broken = '', ...others] = fs.readdirSync(path.join(damaged, 'files'))
+  assert(others.length > 0)
+  fs.rmSync(path.join(damaged, 'files', gone))
+  flipBit(path.join(damaged, 'files', broken))
+  const dataDir = newPlace()
+  const { status, out } = await restoreInto(dataDir, { BACKUP_URL: `file:${damaged}` })
   assert.equal(status, 2, out)
-  assert.match(out, new RegExp(`^missing or damaged: ${key}$`, 'm'))
+  const named = [...out.matchAll(/^missing or damaged: (\S+)$/gm)].map(([, key]) => key)
+  assert.deepEqual(named.sort(), [gone, broken].sort())
+  const stored = new Set(fs.readdirSync(path.join(dataDir, 'files'), { recursive: true, encoding: 'utf8' }).map((name) => path.basename(name))) // oxfmt-ignore
+  for (const key of others) assert(stored.has(key), key)
 })
 
 test('the drill tries the newest backup, leaves nothing, and says what would be lost; a broken one fails', async () => {
@@ -291,11 +300,30 @@ test('the drill tries the newest backup, leaves nothing, and says what would be 
   assert.match(out, /If this machine were gone now, the last \d+ s would be lost/)
   const broken = serviceFolder(t)
   fs.cpSync(place, broken, { recursive: true })
-  for (const name of fs.readdirSync(path.join(broken, 'files'))) fs.rmSync(path.join(broken, 'files', name))
-  const failed = await run('drill', { DATA_DIR: newPlace(), BACKUP_URL: `file:${broken}` })
-  assert.equal(failed.status, 1, failed.out)
-  assert.match(failed.out, /The backup cannot be relied on: \d+ files are missing/)
+  const [gone = '', ...others] = fs.readdirSync(path.join(broken, 'files'))
+  fs.rmSync(path.join(broken, 'files', gone))
+  const parent = serviceFolder(t)
+  let kept: string[] = []
+  const { problem } = await drill({
+    vault: openVault({ folder: broken }, [BACKUP_KEY]),
+    secrets: [SECRET],
+    parent,
+    // a service can have more files than there is room for
+    onProgress: (step) => {
+      if (step === 'the books') kept = fs.readdirSync(parent, { recursive: true, encoding: 'utf8' })
+    },
+  })
+  assert.equal(problem, '1 files are missing')
+  assert(kept.some((name) => name.endsWith('PG_VERSION')))
+  assert(!kept.some((name) => others.includes(path.basename(name))), 'a drill keeps no file')
+  assert.deepEqual(fs.readdirSync(parent), [])
 })
+
+function flipBit(file: string): void {
+  const bytes = fs.readFileSync(file)
+  bytes[Math.floor(bytes.length / 2)]! ^= 1
+  fs.writeFileSync(file, bytes)
+}
 
 test('another service is refused at the place of this one, and changes nothing there', async () => {
   const dataDir = serviceFolder(t)
@@ -330,17 +358,29 @@ test('while the place is away sales go on and the alarm rises; when it is back, 
   assert.equal(cut.status, 1)
   const away = await restoreInto(newPlace(), settings)
   assert.equal(away.status, 1)
-  assert.match(away.out, /^BACKUP_URL: the place cannot be read \(\w+\)\. Run the restore again when it answers\.$/m)
+  assert.match(away.out, /^BACKUP_URL: the place cannot be used \(\w+\)\. Run the restore again when it answers\.$/m)
   assert.doesNotMatch(away.out, /^ +at /m, 'no stack')
   s3.weather.failing = false
   await eventually(async () => (await waiting()) === 0)
   await asSuperuser(dataDir, 'select pg_switch_wal()')
   await eventually(async () => fs.readdirSync(path.join(dataDir, 'postgres', 'wal')).length === 0)
+  // what cannot be removed is no reason to make the backup again, but an alarm
+  s3.objects.set('base/unreadable/manifest', Buffer.alloc(1000))
+  const untidy = await backUp(dataDir, settings)
+  assert.equal(untidy.status, 0, untidy.out)
+  assert.match(untidy.out, /the backup is complete, but old objects could not be removed: /)
+  assert.match((await service.call('GET', '/metrics')).body, /^till_backup_failed\{kind="backup"\} 1$/m)
+  s3.objects.delete('base/unreadable/manifest')
   await service.kill()
   const back = newPlace()
-  const { status, out } = await restoreInto(back, settings)
+  // its keys may not list it, so it refuses to say that a file is missing
+  const storage = await startS3Server(t)
+  storage.weather.unlisted = true
+  const { status, out } = await restoreInto(back, { ...settings, ...storage.env })
   assert.equal(status, 0, out)
-  await assertSold(await startService(t, back, { BACKUP_URL: '', BACKUP_KEY: '' }), sold)
+  const restored = await startService(t, back, { ...storage.env, BACKUP_URL: '', BACKUP_KEY: '' })
+  assert.equal((await restored.status(sold.orderId)).body.status, 'paid')
+  assert([...storage.objects.keys()].some((key) => key.startsWith('file_')))
 })
 
 test('a backup that is killed in the middle counts for nothing, and two at once make one', async () => {
@@ -360,4 +400,9 @@ test('a backup that is killed in the middle counts for nothing, and two at once 
   assert.equal((await backUp(dataDir)).status, 0)
   await service.kill()
   assert.equal((await run('drill', { DATA_DIR: dataDir })).status, 0)
+  // A machine that was taken for lost still runs. A restore would take the copy's backups, so its own would be for nothing.
+  await startService(t, comeBack, env)
+  const other = await backUp(comeBack)
+  assert.equal(other.status, 1, other.out)
+  assert.match(other.out, /BACKUP_URL: a restored copy of this service has its backup in the same place/)
 })

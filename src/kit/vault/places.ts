@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
@@ -35,10 +36,12 @@ function folderPlace(root: string): Place {
   return {
     async put(name, bytes) {
       const target = fileOf(name)
-      const unfinished = `${target}.${process.pid}${UNFINISHED}`
-      await fs.mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
+      const unfinished = `${target}.${randomBytes(6).toString('hex')}${UNFINISHED}`
+      const made = await fs.mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
+      await giveToOwner(root, foldersBetween(made, path.dirname(target)))
       try {
         await pipeline(bytes, createWriteStream(unfinished, { mode: 0o600, flush: true }))
+        await giveToOwner(root, [unfinished])
         await fs.rename(unfinished, target)
         await flushFolder(path.dirname(target))
       } catch (error) {
@@ -73,6 +76,22 @@ function folderPlace(root: string): Place {
       if (name.startsWith('base/')) await fs.rmdir(path.dirname(fileOf(name))).catch(() => {})
     },
   }
+}
+
+/** The folders that `mkdir` has made: from the first one, if any, down to the last. */
+function foldersBetween(first: string | undefined, last: string): string[] {
+  if (first === undefined) return []
+  return last === first ? [last] : [...foldersBetween(first, path.dirname(last)), last]
+}
+
+/**
+ * What root makes, as in an upgrade, is given to the owner of the place: the service must be able to read and remove it. A file system
+ * that knows no owners refuses, and needs none.
+ */
+async function giveToOwner(root: string, paths: string[]): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = await fs.stat(root)
+  for (const one of paths) await fs.chown(one, uid, gid).catch(() => {})
 }
 
 interface Part {
