@@ -110,7 +110,11 @@ function openFastify(log: Log, trustProxy: TrustedProxy, routes: KnownRoutes) {
     childLoggerFactory: (logger) => logger,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket, routes),
+    clientErrorHandler(error, socket) {
+      const requestId = newRequestId()
+      const status = refuseConnection(error, socket, { requestId, routes })
+      if (status) log.info({ requestId, status }, 'a request that could not be read')
+    },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
       sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
@@ -151,7 +155,7 @@ function checkRequests(
     enforceBodyTimeout(request, {
       isStreamed: config.streamed === true,
       isAnswered: () => reply.sent || reply.raw.headersSent,
-      refuse: () => refuseConnection(TOO_SLOW, request.raw.socket),
+      refuse: () => void refuseConnection(TOO_SLOW, request.raw.socket, { requestId: request.id }),
       floor: uploadFloor,
     })
     // a preflight has no route of its own, so the routes at its path decide

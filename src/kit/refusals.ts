@@ -131,12 +131,12 @@ const UNKNOWN_METHOD = /^[\w!#$%&'*+.^`|~-]{1,40} (\/[^\s?]{0,2000})(?:\?\S{0,80
 
 export const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
-/** Refuses on the bare connection, and closes it, when a request is not HTTP, too large or too slow. */
+/** Refuses on the bare connection, and closes it, when a request is not HTTP, too large or too slow. Returns the status, if any. */
 export function refuseConnection(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
-  routes?: Pick<KnownRoutes, 'methodsAt'>,
-): void {
+  { requestId, routes }: { requestId: string; routes?: Pick<KnownRoutes, 'methodsAt'> },
+): number | undefined {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const path =
     error.code === 'HPE_INVALID_METHOD' &&
@@ -151,11 +151,14 @@ export function refuseConnection(
           ? 408
           : 400
   const refusal = refusalForStatus(status)
-  const body = JSON.stringify({ ...problemOf(refusal, newRequestId()), status })
+  const body = JSON.stringify({ ...problemOf(refusal, requestId), status })
   const reason = STATUS_CODES[status]
-  const headers = Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
+  const headers = Object.entries({ ...SAFE_HEADERS, 'x-request-id': requestId }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\n${headers.join('')}${allowed.length > 0 ? `allow: ${allowed.join(', ')}\r\n` : ''}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+  return status
 }

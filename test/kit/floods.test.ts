@@ -103,6 +103,20 @@ test('an unsupported method gets 405 with the supported ones, with and without a
     }
 })
 
+test('a request that cannot be read is logged under the id in its answer', async (t) => {
+  const lines: { msg: string; requestId?: string; status?: number }[] = []
+  const log = pino({ level: 'info' }, new Writable({ write: (line, _encoding, done) => (lines.push(JSON.parse(String(line))), done()) })) // oxfmt-ignore
+  const { connect } = await listening(t, { log })
+  const { socket, closed, heard } = connect()
+  socket.write('hello\r\n\r\n')
+  await closed
+  const requestId = /^x-request-id: (\S+)/im.exec(heard())?.[1]
+  assert.deepEqual(
+    lines.filter(({ status }) => status).map((line) => [line.requestId, line.status]),
+    [[requestId, 400]],
+  )
+})
+
 test('a client that goes away in the middle of its body is no outage of the database', async (t) => {
   const lines: { level: number; msg: string; status?: number }[] = []
   const log = pino({ level: 'trace' }, new Writable({ write: (line, _encoding, done) => (lines.push(JSON.parse(String(line))), done()) })) // oxfmt-ignore

@@ -298,7 +298,9 @@ test('broken HTTP is refused in plain words, and other clients are still served'
     if (answer.body.startsWith('{')) {
       assert.match(answer.head, /content-type: application\/problem\+json/)
       assert.match(answer.head, /x-content-type-options: nosniff/i)
-      assert.equal(JSON.parse(answer.body).status, answer.status)
+      const problem = JSON.parse(answer.body)
+      assert.equal(problem.status, answer.status)
+      assert.equal(/^x-request-id: (\S+)/im.exec(answer.head)?.[1], problem.requestId)
     }
   }
   assert.equal((await shop.call('GET', '/healthz')).status, 200)
