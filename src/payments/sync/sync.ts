@@ -43,8 +43,10 @@ export async function syncOrder(
   orderId: string,
   { syncBudgetMs: budgetMs = DEADLINES.syncBudgetMs, syncPauseMs: pauseMs = DEADLINES.syncPauseMs }: SyncTimes = {},
 ): Promise<boolean> {
+  // the question can outlast the buyer's wait, and a slow processor must not be asked a second time meanwhile
+  const claimMs = Math.max(budgetMs, pauseMs, DEADLINES.processorCallMs)
   const { rows } = await sql<{ processor: string; processorPaymentId: string; until: string }>`
-    update orders o set sync_after = now() + make_interval(secs => ${Math.max(budgetMs, pauseMs) / 1000})
+    update orders o set sync_after = now() + make_interval(secs => ${claimMs / 1000})
     from payments p
     where o.id = ${orderId} and o.state in ('pending', 'processing', 'expired') and o.sync_after <= now()
       and p.id = (select id from payments where order_id = o.id and processor_payment_id is not null order by id desc limit 1)
@@ -52,20 +54,24 @@ export async function syncOrder(
   const claim = rows[0]
   const processor = claim && processors.get(claim.processor)
   if (!processor) return false
-  const ask = async () =>
-    settle({ processor: processor.name, payment: await processor.fetchPayment(claim.processorPaymentId) })
+  // ends only our own claim, since a later one may be under way
+  const endClaim = () =>
+    sql`
+      update orders set sync_after = sync_after - make_interval(secs => ${(claimMs - pauseMs) / 1000})
+      where id = ${orderId} and sync_after = ${claim.until}::timestamptz`.execute(db)
+  const ask = async () => {
+    try {
+      await settle({ processor: processor.name, payment: await processor.fetchPayment(claim.processorPaymentId) })
+    } finally {
+      await endClaim()
+    }
+  }
   try {
     await inTime(ask(), budgetMs)
     return true
   } catch (error) {
     log.warn({ orderId, ...errorForLog(error) }, 'the sync got no answer from the processor')
     return false
-  } finally {
-    const early = Math.max(0, budgetMs - pauseMs) / 1000
-    // ends only our own claim, since a later one may be under way
-    await sql`
-      update orders set sync_after = sync_after - make_interval(secs => ${early})
-      where id = ${orderId} and sync_after = ${claim.until}::timestamptz`.execute(db)
   }
 }
 
