@@ -49,11 +49,11 @@ export async function connectS3(settings: S3Settings): Promise<S3> {
 export const isMissing = (error: unknown): boolean =>
   ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes((error as Error)?.name)
 
-/** Whether the store refuses this request to our keys. */
-export const isDenied = (error: unknown): boolean => isOfStore(error) && statusOf(error) === 403
+const FORBIDDEN = 403
 
-const statusOf = (error: Error): number | undefined =>
-  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
+/** Whether the store refuses this request to our keys. */
+export const isDenied = (error: unknown): boolean =>
+  isOfStore(error) && (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === FORBIDDEN
 
 /** Whether the store has refused a request, or cannot be reached. */
 export const isOfStore = (error: unknown): error is Error => error instanceof Error && '$metadata' in error
