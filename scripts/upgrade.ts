@@ -1,14 +1,14 @@
 // npm run upgrade    fetches the next release, sets it up beside the running one and backs up, and only then stops the service, changes to
-//                    the new release and starts it; goes back to the present one when /readyz is not up in time
+//                    the new release and starts it; goes back to the present one when the change fails or /readyz is not up in time
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tryLock } from '../src/kit/lock.mjs'
-import { Failure, say } from './upgrade/command.ts'
-import { type Way, changeTo, goBack, isBrokenOff } from './upgrade/change.ts'
-import { chooseRelease, prepareRelease } from './upgrade/release.ts'
+import { Failure, failureOf, say } from './upgrade/command.ts'
+import { changeTo, forget, goBack, isBrokenOff, whyRefused } from './upgrade/change.ts'
+import { type Release, chooseRelease, prepareRelease } from './upgrade/release.ts'
 import { backUp } from './upgrade/backup.ts'
-import { openRunner } from './upgrade/runner.ts'
+import { type Runner, openRunner } from './upgrade/runner.ts'
 
 const USAGE = `npm run upgrade -- [--to=v1.2.3] [--service=till | --stop='…' --start='…'] [--url=http://127.0.0.1:4000] [--ready-within=60]
   --to            a tag or commit; else the newest tag, or the branch's newest commit where the releases have no tags
@@ -62,31 +62,55 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
   if (isBrokenOff(WORK)) {
     say('An earlier upgrade was broken off: going back to the release before it.')
     await runner.stop()
-    goBack(WORK)
+    say(await startBefore(runner, 'An earlier upgrade was broken off', readyWithinMs))
   }
   const release = chooseRelease(to)
   if (!release) return say('This is the newest release.')
   await runner.refuseRunning()
   say(`From ${release.from.slice(0, 12)} to ${release.name}.`)
+  await refuseObstacles(release, runner)
   prepareRelease(release, WORK)
   backUp()
+  // both can take long, so somebody may have put another file here
+  await refuseObstacles(release, runner)
 
   await runner.stop()
-  const way: Way = changeTo(release, WORK)
+  const failure = failureOf(() => changeTo(release, WORK))
+  if (failure) {
+    say(`The change to ${release.name} failed. Going back.`)
+    throw new Failure(await startBefore(runner, `${failure}\nThe change to ${release.name} failed`, readyWithinMs))
+  }
   say(`Changed to ${release.name}. Starting it …`)
   const problem = await runner.start(readyWithinMs)
   if (!problem) {
-    way.keep()
+    forget(WORK)
     return say(`${release.name} is ready. ${await runner.leave()}`.trim())
   }
   say(`${problem} Going back.`)
   await runner.stop()
-  goBack(WORK)
-  const again = await runner.start(Math.max(readyWithinMs, GOING_BACK_MS))
-  await runner.leave()
+  throw new Failure(await startBefore(runner, `${release.name} did not become ready`, readyWithinMs))
+}
+
+async function refuseObstacles(release: Release, runner: Runner): Promise<void> {
+  const refusal = whyRefused(release)
+  if (!refusal) return
+  const service = (await runner.isRunning()) ? ', and the service still runs' : ''
   throw new Failure(
-    again
-      ? `The release before does not become ready either: ${again} "npm run doctor" finds out more.`
-      : `${release.name} did not become ready, so the release before it runs again, with all data.`,
+    `${release.name} cannot take its place here: ${refusal}\nMove that file away and repeat. Nothing was changed${service}.`,
   )
+}
+
+/** Puts the release before back, starts it, and returns the sentence that tells how that ended. */
+async function startBefore(runner: Runner, what: string, readyWithinMs: number): Promise<string> {
+  const failure = failureOf(() => goBack(WORK))
+  // a mixture of two releases must not sell
+  if (failure)
+    throw new Failure(
+      `${what}, and the release before it could not be put back: ${failure}\nThe service is stopped. Mend this and repeat: the next upgrade goes back first.`,
+    )
+  const again = await runner.start(Math.max(readyWithinMs, GOING_BACK_MS))
+  const advice = await runner.leave()
+  return again
+    ? `${what}, and the release before it does not become ready: ${again} "npm run doctor" finds out more.`
+    : `${what}, so the release before it runs again, with all data. ${advice}`.trim()
 }

@@ -20,6 +20,16 @@ export function outputOr(program: string, ...args: string[]): string | undefined
   return status === 0 ? stdout.trim() : undefined
 }
 
+/** Why the step failed, or undefined when it did not. */
+export function failureOf(step: () => unknown): string | undefined {
+  try {
+    step()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** Runs a program to its end and shows its output. Returns whether it succeeded. */
 export const show = (program: string, args: string[], options: { cwd?: string; shell?: boolean } = {}): boolean =>
   spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options }).status === 0

@@ -12,6 +12,7 @@ const STOP_WITHIN_MS = 90_000
 const LOG = path.join('.upgrade', 'start.log')
 
 export interface Runner {
+  isRunning(): Promise<boolean>
   /** Refuses when the service runs and no command that stops it was given. */
   refuseRunning(): Promise<void>
   stop(): Promise<void>
@@ -53,9 +54,11 @@ export async function openRunner({ service, stop, start, url = ownUrl() }: How):
     }
     return `/readyz at ${url} was not up in ${readyWithinMs / 1000} s${child ? `: ${lastWords()}` : '.'}`
   }
+  const isRunning = async () => (await answers('/healthz')) !== undefined
   return {
+    isRunning,
     async refuseRunning() {
-      if (commands || !(await answers('/healthz'))) return
+      if (commands || !(await isRunning())) return
       throw new Failure(
         `The service is running at ${url}: stop it first, or say what runs it (--service, or --stop and --start).`,
       )
@@ -63,7 +66,7 @@ export async function openRunner({ service, stop, start, url = ownUrl() }: How):
     async stop() {
       if (commands) run(commands.stop)
       else await endChild()
-      for (const end = performance.now() + STOP_WITHIN_MS; await answers('/healthz'); await sleep(LOOK_MS))
+      for (const end = performance.now() + STOP_WITHIN_MS; await isRunning(); await sleep(LOOK_MS))
         if (performance.now() > end) throw new Failure(`The service still answers at ${url} after it was stopped.`)
     },
     async start(readyWithinMs) {

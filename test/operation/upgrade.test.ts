@@ -71,9 +71,49 @@ test('an upgrade that was killed in the middle goes back first', async () => {
   assert.equal(status, 0, out)
   assert.match(out, /^An earlier upgrade was broken off: going back to the release before it\.$/m)
   assert.equal(head(), before)
-  place.start()
-  await place.untilReady()
   assert.equal((await call('GET', '/readyz')).status, 200)
+})
+
+test('what git would refuse is found before the service is stopped: a file in the way, and a lock of a killed git', async () => {
+  const { folder, upgrade, release, head, call } = place
+  const before = head()
+  release('v0.5.0', { 'docs/notes.md': 'of the release\n' })
+  for (const name of ['docs/notes.md', '.git/index.lock']) {
+    const file = path.join(folder, name)
+    fs.writeFileSync(file, 'of the operator\n')
+    // the stop command would leave a trace
+    const { status, out } = upgrade('--to=v0.5.0', '--stop=touch stopped')
+    assert.equal(status, 1, out)
+    assert(out.includes(name), out)
+    assert.match(out, /Nothing was changed, and the service still runs\.$/m)
+    assert.equal(fs.readFileSync(file, 'utf8'), 'of the operator\n')
+    assert.equal(fs.existsSync(path.join(folder, 'stopped')), false)
+    fs.rmSync(file)
+  }
+  assert.equal(head(), before)
+  assert.equal((await call('GET', '/readyz')).status, 200)
+})
+
+test('a change that fails after the stop, before its first step and in the middle: the release before runs again', async () => {
+  const { folder, git, upgrade, head, call, stopCommand } = place
+  const before = head()
+  const failures = [
+    { meanwhile: 'touch .git/index.lock', why: /index\.lock/ },
+    { meanwhile: 'rm -r .upgrade/next/dist', why: /ENOENT.*dist/ },
+  ]
+  for (const { meanwhile, why } of failures) {
+    const { status, out } = upgrade('--to=v0.5.0', `--stop=${stopCommand}; ${meanwhile}`)
+    fs.rmSync(path.join(folder, '.git', 'index.lock'), { force: true })
+    assert.equal(status, 1, out)
+    assert.match(out, why)
+    assert.match(out, /^The change to v0\.5\.0 failed, so the release before it runs again, with all data\.$/m)
+    assert.equal((await call('GET', '/readyz')).status, 200)
+    assert.equal(head(), before)
+    assert.equal(git('status', '--porcelain', '--untracked-files=no'), '')
+    assert(fs.existsSync(path.join(folder, 'dist')))
+    // the next upgrade finds nothing that was broken off
+    assert.equal(fs.existsSync(path.join(folder, '.upgrade', 'from')), false)
+  }
 })
 
 test('nothing is changed: a release that is not there, changed files, a service that nobody can stop, and wrong options', () => {
@@ -98,17 +138,17 @@ test('without a supervisor the release is tried for a moment after a backup, and
   const { folder, env, release, head } = place
   place.stop()
   place.git('tag', '--delete', 'v0.3.0', 'v0.4.0')
-  const plain = release('v0.5.0', { 'README.md': 'another\n' })
+  const plain = release('v0.6.0', { 'README.md': 'another\n' })
   const file = path.join(serviceFolder(t), 'backup-url')
   fs.writeFileSync(file, `file:${serviceFolder(t)}\n`)
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/upgrade.ts', '--to=v0.5.0'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/upgrade.ts', '--to=v0.6.0'], {
     cwd: folder,
     env: { ...env, BACKUP_URL_FILE: file, BACKUP_KEY: 'the key of the backups of this test' },
     encoding: 'utf8',
   })
   assert.equal(status, 0, stdout + stderr)
   assert.match(stdout, /complete: \d+ MB, \d+ files/)
-  assert.match(stdout, /^v0\.5\.0 is ready\. It was started for a moment, and is stopped again: start it as before\.$/m)
+  assert.match(stdout, /^v0\.6\.0 is ready\. It was started for a moment, and is stopped again: start it as before\.$/m)
   assert.equal(head(), plain)
 })
 
@@ -162,6 +202,7 @@ async function install() {
     call: (method: string, address: string, body?: unknown) => request(method, url + address, body),
     log: () => fs.readFileSync(log, 'utf8'),
     productId: () => /product=(prod_\w+)/.exec(place.log())![1]!,
+    stopCommand,
     start: () => shell(startCommand),
     stop: () => shell(stopCommand),
     async untilReady() {
