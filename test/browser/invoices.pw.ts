@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { newEmail } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
@@ -51,7 +51,21 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Save the invoice profile' }).click()
     await expect(page.getByText('Please enter the legal name.')).toBeVisible()
     await fillProfile(page)
-    await page.locator('#invoices').getByLabel('Tax IDs').fill('DE DE136695977')
+    const seller = page.locator('#invoices')
+    const refused = async (label: string, words: string) => {
+      await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+      await expect(seller.getByRole('alert')).toHaveText(words)
+      await expect(seller.getByLabel(label)).toBeFocused()
+    }
+    await seller.getByLabel('Country').selectOption('')
+    await refused('Country', 'Please choose your country.')
+    await seller.getByLabel('Tax IDs').fill('136695976')
+    await seller.getByLabel('Country').selectOption('DE')
+    await refused('Tax IDs', 'Begin each line with the country and a space, as in DE DE136695976.')
+    await seller.getByLabel('Street and number').fill(' ')
+    await seller.getByLabel('Tax IDs').fill('DE DE136695977')
+    await refused('Street and number', 'Please enter the address.')
+    await seller.getByLabel('Street and number').fill('Musterstraße 12')
     await page.getByRole('button', { name: 'Save the invoice profile' }).click()
     await expect(page.locator('#invoices').getByRole('alert')).toBeVisible()
     await fillProfile(page)
@@ -80,10 +94,20 @@ test.describe('on a phone', () => {
       })
     expect(await look('Street and number')).toEqual(await look('Company or name'))
     await invoices.getByLabel('Company or name').fill('Acme Sp. z o.o.')
-    await invoices.getByLabel('Street and number').fill('ul. Długa 1')
     await invoices.getByLabel('Postcode').fill('00-238')
     await invoices.getByLabel('City').fill('Warszawa')
-    await invoices.getByLabel('Country').selectOption('PL')
+    await invoices.getByLabel('Country').selectOption('')
+    for (const [label, fill] of [
+      ['Street and number', (field: Locator) => field.fill('ul. Długa 1')],
+      ['Country', (field: Locator) => field.selectOption('PL')],
+    ] as const) {
+      await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
+      await expect(invoices.getByLabel(label)).toBeFocused()
+      await expect(invoices.getByLabel(label)).toHaveAccessibleDescription('Please check what you entered.')
+      await expect(invoices.getByRole('alert').last()).toHaveText('Please check what you entered.')
+      await fill(invoices.getByLabel(label))
+    }
+    await expect(invoices.getByRole('alert')).toHaveCount(0)
     await invoices.getByLabel('Tax ID (optional)').fill('PL5260001247')
     await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
     await expect(invoices.getByText('This tax ID cannot be right for that country.')).toBeVisible()

@@ -106,6 +106,15 @@ test.describe('on a phone', () => {
     await page.goto('/shop/#/money')
     await page.getByRole('button', { name: 'Add an account for EUR' }).click()
     await page.getByLabel('Account holder').fill('Ann Müller')
+    await page.getByRole('radio', { name: 'Another account' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByLabel('Country of the account')).toBeFocused()
+    await expect(page.getByRole('alert').first()).toHaveText('Please choose the country of the account.')
+    await page.getByLabel('Country of the account').selectOption('CH')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByLabel('What a bank needs to pay you')).toBeFocused()
+    await expect(page.getByRole('alert')).toHaveText('Please enter what a bank needs to pay you.')
+    await page.getByRole('radio', { name: 'Account with an IBAN' }).check()
     await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 01')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
@@ -187,6 +196,40 @@ test('where the processor pays sellers, the page shows the account there, what i
   await expectFine(page, 'an account that is not complete')
   await page.getByRole('button', { name: 'Continue at the processor' }).click()
   await expect(page).toHaveURL(/\/pricing\//)
+})
+
+test('who has not accepted Razorpay’s terms is led to them, and nothing is sent', async ({ page, context }) => {
+  await newSeller(page)
+  const next = { by: 'razorpay-route', schedule: 'weekly', holdDays: 7, runOn: '2026-11-30', items: [] }
+  const account = { state: 'none', missing: [], paysOut: false, blocksSales: true, readAt: null }
+  await context.route('**/api/payouts/next', (route) => route.fulfill({ json: next }))
+  const methods: string[] = []
+  await context.route('**/api/payouts/account', (route) => {
+    methods.push(route.request().method())
+    return route.fulfill({ json: account })
+  })
+  await page.goto('/shop/#/money')
+  await page.getByRole('button', { name: 'Open my account' }).click()
+  for (const [label, value] of [
+    ['Your full name', 'Asha Rao'],
+    ['Contact person', 'Asha Rao'],
+    ['Phone number', '90000 90000'],
+    ['Address', '507, Koramangala 1st block'],
+    ['Area or landmark', 'MG Road'],
+    ['City', 'Bengaluru'],
+    ['State', 'KARNATAKA'],
+    ['PIN code', '560 034'],
+    ['PAN of the contact person', 'ABCPE1234F'],
+    ['Bank account number', '1234 5678 90'],
+    ['IFSC', 'HDFC0000317'],
+    ['Account holder', 'Asha Rao'],
+  ] as const)
+    await page.getByLabel(label, { exact: true }).fill(value)
+  await page.getByRole('button', { name: 'Send to Razorpay' }).click()
+  await expect(page.getByRole('alert')).toHaveText('Without this Razorpay opens no account.')
+  await expect(page.getByLabel('I accept the terms of Razorpay')).toBeFocused()
+  await expectFine(page, 'terms that are not accepted')
+  expect(new Set(methods)).toEqual(new Set(['GET']))
 })
 
 test('another seller’s payout is not there, and a lost answer can be asked for again', async ({ page, context }) => {

@@ -184,6 +184,31 @@ test('an order can be forgotten on a shared device', async ({ page }) => {
   await page.goBack()
 })
 
+test('an order that was forgotten during a request stays forgotten', async ({ page }) => {
+  const { orderId } = await open(page)
+  const tell = (event: 'visibilitychange' | 'online') =>
+    page.evaluate((name) => (name === 'online' ? window : document).dispatchEvent(new Event(name)), event)
+  // One request gets no answer, and the next one gets it late.
+  const held: (() => Promise<void>)[] = []
+  await page.route(/\/status\?/, (route) => (held.push(() => route.continue()) > 1 ? undefined : route.abort()))
+  await tell('visibilitychange')
+  await expect(page.getByRole('alert')).toBeVisible()
+  await tell('visibilitychange')
+  await expect.poll(() => held.length).toBe(2)
+  await page.getByRole('button', { name: 'Forget this order on this device' }).click()
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  const late = page.waitForResponse(/\/status\?/)
+  await held[1]!()
+  await (await late).finished()
+  await tell('online')
+  // The page has seen the late answer before the answer to a later request.
+  await page.evaluate(() => fetch('/'))
+  await expect(page.getByLabel('E-mail')).toBeVisible()
+  expect(held).toHaveLength(2)
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(orderId)
+})
+
 test('the printed page is the receipt', async ({ page }) => {
   await open(page)
   await expect(page.getByText('Receipt', { exact: true })).toBeVisible()

@@ -126,6 +126,38 @@ test('a refund that is refused in the middle moves nothing, says so, and the key
   await expect(refunds(page)).toHaveCount(0)
 })
 
+test('a dialog stays open while its request runs, however often Escape is pressed, and shows the refusal', async ({
+  page,
+}) => {
+  const { orderId } = await buy(page.request)
+  await open(page, orderId)
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/refunds', async (route) => {
+    await held
+    await route.fulfill({
+      status: 409,
+      json: { status: 409, code: 'order_not_refundable', detail: 'Refunded already.' },
+    })
+  })
+  const dialog = page.getByRole('dialog')
+  await refundButton(page).press('Enter')
+  await dialog.getByRole('button', { name: 'Refund ₹499.00' }).press('Enter')
+  await expect(dialog.getByRole('button', { name: 'Asking for the refund…' })).toBeVisible()
+  // The browser itself closes a dialog on the second press.
+  for (let presses = 1; presses <= 3; presses += 1) {
+    await page.keyboard.press('Escape')
+    await expect(dialog).toBeVisible()
+  }
+  answer()
+  await expect(dialog.getByRole('alert')).toContainText('No money was moved.')
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(refundButton(page)).toBeFocused()
+  await refundButton(page).press('Enter')
+  await expect(dialog).toBeVisible()
+})
+
 test('a mistyped address changes after the reader of the right one has confirmed it', async ({ page, browser }) => {
   const { email, orderId } = await buy(page.request)
   const right = newEmail()
@@ -150,7 +182,8 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await expect(buyer.getByText(/This code is not right for this order and address/)).toBeVisible()
   await expect(buyer.getByLabel('Code')).toBeFocused()
   await expectAccessible(buyer, 'confirming an address')
-  await buyer.getByLabel('Code').fill(code)
+  // The same code, in the digits of another script.
+  await buyer.getByLabel('Code').fill(code.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!))
   await buyer.keyboard.press('Enter')
   await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused()
   await expect(buyer.getByText(/unless the owner of the old address keeps it there/)).toBeVisible()

@@ -219,6 +219,17 @@ test('a price in another notation is read correctly, or the page asks about it',
   expect((await ask<Product>(context, 'GET', `products/${id}`)).amount).toBe(500)
 })
 
+test('a card’s number in the description is refused at that field', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'Description').fill('4242 4242 4242 4242')
+  await button(page, 'Save').click()
+  await expect(page.getByRole('alert')).toHaveText('looks like the number of a card')
+  await expect(field(page, 'Description')).toBeFocused()
+  await expect(field(page, 'Description')).toBeInViewport()
+})
+
 test('the account is in the shop’s frame, and each entry leads there and back', async ({ page, context }) => {
   await signUp(page)
   await product(context)

@@ -26,13 +26,17 @@ test('a newcomer types the code, has an account, and is where they wanted to go'
   await expect(page).not.toHaveURL(/sign-in/)
 })
 
-test('a code can be pasted as it is in the mail, with spaces or hyphens', async ({ page, context }) => {
+test('a code can be pasted as it is in the mail, with spaces or hyphens, and in wide digits', async ({
+  page,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const email = newSellerEmail()
   await page.goto('/sign-in/')
   await askCode(page, email)
   const code = await codeFor(page, email)
-  await page.evaluate((text) => navigator.clipboard.writeText(text), ` ${code.slice(0, 3)} - ${code.slice(3)}\n`)
+  const wide = (digits: string) => digits.replace(/\d/g, (digit) => '０１２３４５６７８９'[Number(digit)]!)
+  await page.evaluate((text) => navigator.clipboard.writeText(text), ` ${code.slice(0, 3)} - ${wide(code.slice(3))}\n`)
   await page.keyboard.press('ControlOrMeta+v')
   await expectAccount(page, email)
 })

@@ -1,5 +1,6 @@
 import { countriesIn } from '../ui/countries.ts'
 import { LOCALE } from '../ui/language.ts'
+import { useFaultFocus } from '../ui/text-field.tsx'
 
 export const COUNTRIES = countriesIn(LOCALE)
 
@@ -10,13 +11,16 @@ interface CountryFieldProps {
   value: string
   onValue: (value: string) => void
   fault: string | undefined
+  /** Grows with each refused try. */
+  tries: number
 }
 
-export const CountryField = ({ id, label, value, onValue, fault }: CountryFieldProps) => (
+export const CountryField = ({ id, label, value, onValue, fault, tries }: CountryFieldProps) => (
   <div class="field">
     <label for={id}>{label}</label>
     <select
       id={id}
+      ref={useFaultFocus<HTMLSelectElement>(fault, tries)}
       value={value}
       aria-invalid={fault ? 'true' : undefined}
       aria-describedby={fault ? `${id}-fault` : undefined}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { apiBase } from '../ui/page-data.ts'
-import { TextField } from '../ui/text-field.tsx'
+import { TextField, useFaultFocus } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import type { Account } from './account.ts'
 import { type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
@@ -132,6 +132,7 @@ function Fields({ typed, faults, tries, change }: FieldsProps) {
       value={typed[name]}
       onValue={(value) => change({ [name]: value })}
       fault={faults[name]}
+      tries={tries}
     />
   )
   return (
@@ -150,6 +151,7 @@ function Fields({ typed, faults, tries, change }: FieldsProps) {
         value={typed.country}
         onValue={(country) => change({ country })}
         fault={faults.country}
+        tries={tries}
       />
       {area('taxIds', 'Tax IDs (optional)', 'One a line, the country first: DE DE136695976, or IN 27AAPFU0939F1ZV.')}
       {area('note', 'Note (optional)', 'Stands below the sums, such as the reason why you charge no tax.')}
@@ -164,9 +166,10 @@ interface AreaProps {
   value: string
   onValue: (value: string) => void
   fault: string | undefined
+  tries: number
 }
 
-const Area = ({ id, label, hint, value, onValue, fault }: AreaProps) => (
+const Area = ({ id, label, hint, value, onValue, fault, tries }: AreaProps) => (
   <div class="field">
     <label for={id}>{label}</label>
     <p class="soft small" id={`${id}-hint`}>
@@ -174,6 +177,7 @@ const Area = ({ id, label, hint, value, onValue, fault }: AreaProps) => (
     </p>
     <textarea
       id={id}
+      ref={useFaultFocus<HTMLTextAreaElement>(fault, tries)}
       rows={2}
       maxLength={600}
       value={value}
@@ -182,7 +186,7 @@ const Area = ({ id, label, hint, value, onValue, fault }: AreaProps) => (
       aria-describedby={fault ? `${id}-fault` : `${id}-hint`}
     />
     {fault && (
-      <p class="fault" id={`${id}-fault`}>
+      <p class="fault" id={`${id}-fault`} role="alert">
         {fault}
       </p>
     )}
@@ -190,7 +194,7 @@ const Area = ({ id, label, hint, value, onValue, fault }: AreaProps) => (
 )
 
 function faultsOf(typed: Typed): Partial<Record<keyof Typed, string>> {
-  const needed = { name: 'Please enter the legal name.', address: 'Please enter the address.', city: 'Please enter the city.', country: 'Please enter the country by two letters.' } // oxfmt-ignore
+  const needed = { name: 'Please enter the legal name.', address: 'Please enter the address.', city: 'Please enter the city.', country: 'Please choose your country.' } // oxfmt-ignore
   const empty = Object.entries(needed).filter(([field]) => typed[field as keyof typeof needed].trim() === '')
   const isWrong = linesOf(typed.taxIds).some((line) => !/^[a-z]{2}\s+\S/i.test(line))
   return {

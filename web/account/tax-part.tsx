@@ -27,6 +27,7 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
   const [typed, setTyped] = useState(() => tax.profile ?? EMPTY)
   const [ids, setIds] = useState(() => typed.taxIds.join(', '))
   const [fault, setFault] = useState<string>()
+  const [tries, setTries] = useState(0)
   const action = useAction()
   const set = (more: Partial<TaxProfile>) => {
     setTyped({ ...typed, ...more })
@@ -36,6 +37,7 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
   const submit = (event: Event) => {
     event.preventDefault()
     const taxIds = ids.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean) // oxfmt-ignore
+    setTries(tries + 1)
     setFault(typed.country ? undefined : 'Please choose your country.')
     if (!typed.country) return
     void action.run(async () => {
@@ -52,7 +54,7 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
     })
   return (
     <form class="stack" noValidate onSubmit={submit}>
-      <Fields typed={typed} set={set} ids={ids} setIds={setIds} fault={fault} />
+      <Fields typed={typed} set={set} ids={ids} setIds={setIds} fault={fault} tries={tries} />
       {tax.missingRates.length > 0 && (
         <p class="small">
           Buyers in these countries cannot buy, because the operator has not loaded the rate:{' '}
@@ -81,6 +83,7 @@ interface FieldsProps {
   ids: string
   setIds: (ids: string) => void
   fault: string | undefined
+  tries: number
 }
 
 const Fields = (props: FieldsProps) => (
@@ -90,7 +93,7 @@ const Fields = (props: FieldsProps) => (
   </>
 )
 
-function Who({ typed, set, ids, setIds, fault }: FieldsProps) {
+function Who({ typed, set, ids, setIds, fault, tries }: FieldsProps) {
   return (
     <>
       <CountryField
@@ -99,6 +102,7 @@ function Who({ typed, set, ids, setIds, fault }: FieldsProps) {
         value={typed.country}
         onValue={(country) => set({ country })}
         fault={fault}
+        tries={tries}
       />
       <TextField
         id="tax-ids"

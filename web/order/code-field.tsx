@@ -1,4 +1,4 @@
-import { TextField } from '../ui/text-field.tsx'
+import { TextField, digitsIn } from '../ui/text-field.tsx'
 import { wordsOf } from '../ui/language.ts'
 
 const DIGITS = 6
@@ -19,7 +19,7 @@ export const CodeField = ({ onValue, required, ...field }: CodeFieldProps) => (
     id="code"
     label={wordsOf('code').label}
     {...field}
-    onValue={(text) => onValue(text.replace(/\D/g, '').slice(0, DIGITS))}
+    onValue={(text) => onValue(digitsIn(text).slice(0, DIGITS))}
     input={{
       class: 'digits',
       inputMode: 'numeric',

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { LOCALE, say, wordsOf } from '../ui/language.ts'
 import { Notice } from '../ui/notice.tsx'
 import { fromApi } from '../ui/page-data.ts'
-import { TextField } from '../ui/text-field.tsx'
+import { TextField, useFaultFocus } from '../ui/text-field.tsx'
 import { sentence } from '../ui/words.ts'
 
 const words = wordsOf('invoice')
@@ -135,10 +135,10 @@ function Fields({ typed, faults, tries, change }: FieldsProps) {
   return (
     <>
       {field('name', words.name, 'organization')}
-      <Lines value={typed.address} fault={faults.address} onValue={change('address')} />
+      <Lines value={typed.address} fault={faults.address} tries={tries} onValue={change('address')} />
       {field('postcode', words.postcode, 'postal-code')}
       {field('city', words.city, 'address-level2')}
-      <Country value={typed.country} fault={faults.country} onValue={change('country')} />
+      <Country value={typed.country} fault={faults.country} tries={tries} onValue={change('country')} />
       {field('taxId', words.taxIdOptional, 'off', words.taxIdHint)}
     </>
   )
@@ -150,10 +150,11 @@ const why = (trouble: unknown): string => (trouble instanceof ApiError && WHYS[t
 interface FieldProps {
   value: string
   fault: string | undefined
+  tries: number
   onValue: (value: string) => void
 }
 
-const Lines = ({ value, fault, onValue }: FieldProps) => (
+const Lines = ({ value, fault, tries, onValue }: FieldProps) => (
   <div class="field">
     <label for="invoice-address">{words.address}</label>
     <p class="soft small" id="invoice-address-hint">
@@ -161,6 +162,7 @@ const Lines = ({ value, fault, onValue }: FieldProps) => (
     </p>
     <textarea
       id="invoice-address"
+      ref={useFaultFocus<HTMLTextAreaElement>(fault, tries)}
       rows={2}
       maxLength={400}
       autoComplete="street-address"
@@ -170,18 +172,19 @@ const Lines = ({ value, fault, onValue }: FieldProps) => (
       onInput={(event) => onValue(event.currentTarget.value)}
     />
     {fault && (
-      <p class="fault" id="invoice-address-fault">
+      <p class="fault" id="invoice-address-fault" role="alert">
         <Icon name="alert" /> {fault}
       </p>
     )}
   </div>
 )
 
-const Country = ({ value, fault, onValue }: FieldProps) => (
+const Country = ({ value, fault, tries, onValue }: FieldProps) => (
   <div class="field">
     <label for="invoice-country">{words.country}</label>
     <select
       id="invoice-country"
+      ref={useFaultFocus<HTMLSelectElement>(fault, tries)}
       autoComplete="country"
       value={value}
       aria-describedby={fault ? 'invoice-country-fault' : undefined}
@@ -196,7 +199,7 @@ const Country = ({ value, fault, onValue }: FieldProps) => (
       ))}
     </select>
     {fault && (
-      <p class="fault" id="invoice-country-fault">
+      <p class="fault" id="invoice-country-fault" role="alert">
         <Icon name="alert" /> {fault}
       </p>
     )}

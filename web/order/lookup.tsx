@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
-import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
+import { EmailField } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OrderNumber } from './order-number.tsx'
+import { looksLikeEmail } from '../ui/looks-like-email.ts'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { saying, wordsOf } from '../ui/language.ts'
 

@@ -31,19 +31,20 @@ export function openOrder(asked: string): OpenOrder {
   const nextLook = lateLooks()
   /** The request that got no answer. */
   let last: { orderId: string; email: string } | undefined
+  /** How often the buyer has forgotten an order here. A request that began before that must not bring it back. */
+  let forgotten = 0
 
   async function load(orderId: string, email: string): Promise<void> {
     clearTimeout(timer)
+    const before = forgotten
     const again = (ms: number) => {
       timer = setTimeout(() => void load(orderId, email), ms)
     }
     try {
       const { status = 'pending' } = get().order ?? {}
-      const order = await getStatus(
-        orderId,
-        email,
-        status === 'pending' || status === 'processing' ? 'sync' : undefined,
-      )
+      const how = status === 'pending' || status === 'processing' ? 'sync' : undefined
+      const order = await getStatus(orderId, email, how)
+      if (forgotten !== before) return
       // The service sends the details only when the address is the order's.
       if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email, order.statusToken)
@@ -52,6 +53,7 @@ export function openOrder(asked: string): OpenOrder {
       if (look) again(look)
       else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
+      if (forgotten !== before) return
       const unmatched = trouble instanceof ApiError && NO_MATCH.has(trouble.code)
       // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
       set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble) })
@@ -93,9 +95,11 @@ export function openOrder(asked: string): OpenOrder {
     },
     forget() {
       clearTimeout(timer)
+      forgotten += 1
+      last = undefined
       forgetOrder(get().order?.orderId ?? '')
       history.replaceState(history.state, '', location.pathname + location.search)
-      set({ order: undefined, email: undefined })
+      set({ order: undefined, email: undefined, fault: undefined })
     },
   }
 }

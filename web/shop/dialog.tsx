@@ -32,6 +32,8 @@ export function Dialog({ title, closable, onClose, onSubmit, children }: DialogP
         event.preventDefault()
         if (closable) onClose()
       }}
+      // A browser closes a dialog on the second try whatever its page says. A refusal needs it open.
+      onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
     >
       <form
         class="stack"

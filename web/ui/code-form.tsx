@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Submit } from './button.tsx'
 import { Notice } from './notice.tsx'
 import { pageData } from './page-data.ts'
-import { TextField } from './text-field.tsx'
+import { TextField, digitsIn } from './text-field.tsx'
 import { saying, wordsOf } from './language.ts'
 
 const words = wordsOf('code')
@@ -33,10 +33,14 @@ export function CodeForm(props: CodeFormProps) {
   const [code, setCode] = useState('')
   const [missing, setMissing] = useState(0)
   const seconds = useSecondsUntil(resendAt)
-  // A refused code is of no more use, and neither is one typed before a newer one was sent.
-  useEffect(() => setCode(''), [tries, sent])
+  // A wrong code is of no more use, and neither is one typed before a newer one was sent.
+  // A code that the service could not check is still good.
+  useEffect(() => {
+    if (fault) setCode('')
+  }, [fault, tries])
+  useEffect(() => setCode(''), [sent])
   const change = (text: string) => {
-    const digits = text.replace(/\D/g, '').slice(0, DIGITS)
+    const digits = digitsIn(text).slice(0, DIGITS)
     setMissing(0)
     setCode(digits)
     if (digits.length === DIGITS && digits !== code && !busy) onCode(digits)

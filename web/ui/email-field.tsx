@@ -2,6 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import { wordsOf } from './language.ts'
 
+export { looksLikeEmail } from './looks-like-email.ts'
+
 interface EmailFieldProps {
   value: string
   onValue: (value: string) => void
@@ -12,9 +14,6 @@ interface EmailFieldProps {
   /** Grows with each refused try, so that the same fault twice still moves the focus. */
   tries: number
 }
-
-/** The service checks the address. This check only catches texts that cannot be an address. */
-export const looksLikeEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text.trim())
 
 export function EmailField({ value, onValue, hint, fault, tries, children }: EmailFieldProps) {
   const input = useRef<HTMLInputElement>(null)

@@ -1,8 +1,8 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { looksLikeEmail } from './email-field.tsx'
 import { Icon } from './icon.tsx'
 import { wordsOf } from './language.ts'
+import { looksLikeEmail } from './looks-like-email.ts'
 
 const words = wordsOf('ui')
 
@@ -25,15 +25,7 @@ export interface TextFieldProps {
 
 /** A label and its input, with a hint before typing and a fault afterwards. */
 export function TextField({ id, label, value, onValue, hint, fault, tries, focus, input, end }: TextFieldProps) {
-  const place = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    // Of several faults, the first in the form takes the focus.
-    if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
-  }, [fault, tries])
-  // As soon as the field is there: text typed into another one a moment later stays where it belongs.
-  useLayoutEffect(() => {
-    if (focus) place.current?.focus()
-  }, [focus])
+  const place = useFaultFocus<HTMLInputElement>(fault, tries, focus)
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -68,6 +60,26 @@ export function TextField({ id, label, value, onValue, hint, fault, tries, focus
   )
 }
 
+/**
+ * Moves the focus to a field when it has a fault: of several faults, to the first in the form. `tries` grows with each
+ * refused try, so that the same fault twice still moves the focus. With `focus` it takes the focus when it appears.
+ */
+export function useFaultFocus<Field extends HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(
+  fault: string | undefined,
+  tries: number | undefined,
+  focus?: boolean,
+) {
+  const place = useRef<Field>(null)
+  useEffect(() => {
+    if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
+  }, [fault, tries])
+  // As soon as the field is there: text typed into another one a moment later stays where it belongs.
+  useLayoutEffect(() => {
+    if (focus) place.current?.focus()
+  }, [focus])
+  return place
+}
+
 interface PasswordFieldProps extends Omit<TextFieldProps, 'input' | 'end'> {
   /** Tells a password manager to fill in the saved password or to suggest a new one. */
   kind: 'current-password' | 'new-password'
@@ -98,4 +110,14 @@ export function PasswordField({ kind, ...field }: PasswordFieldProps) {
 export function emailFault(text: string): string | undefined {
   if (!text.trim()) return words.emailMissing
   return looksLikeEmail(text) ? undefined : words.emailIncomplete
+}
+
+/** The digits of a text as 0 to 9, from every script: people also paste spaces and hyphens along. */
+export const digitsIn = (text: string): string => text.replace(/\P{Nd}/gu, '').replace(/\D/gu, latinDigit)
+
+/** Unicode keeps the ten digits of a script in a row, from zero. */
+function latinDigit(digit: string): string {
+  let zero = digit.codePointAt(0)!
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
+  return String((digit.codePointAt(0)! - zero) % 10)
 }

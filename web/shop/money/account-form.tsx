@@ -2,7 +2,7 @@ import type { InputHTMLAttributes } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { TextField } from '../../ui/text-field.tsx'
+import { TextField, useFaultFocus } from '../../ui/text-field.tsx'
 import { RefusedByAge } from '../developers/refused-by-age.tsx'
 import { type PayoutAccount, tellAccount } from './payouts-api.ts'
 import {
@@ -53,6 +53,7 @@ export function AccountForm({ onSaved, onCancel }: AccountFormProps) {
       <Terms
         accepts={accepts}
         fault={faults.terms}
+        tries={tries}
         onAccept={(value) => {
           setAccepts(value)
           setFaults({})
@@ -146,13 +147,15 @@ const Choice = ({ name, label, options, typed, onType }: ChoiceProps) => (
 interface TermsProps {
   accepts: boolean
   fault: string | undefined
+  tries: number
   onAccept: (accepts: boolean) => void
 }
 
-const Terms = ({ accepts, fault, onAccept }: TermsProps) => (
+const Terms = ({ accepts, fault, tries, onAccept }: TermsProps) => (
   <div>
     <label class="tick">
       <input
+        ref={useFaultFocus<HTMLInputElement>(fault, tries)}
         type="checkbox"
         checked={accepts}
         aria-invalid={fault ? 'true' : undefined}
@@ -167,7 +170,7 @@ const Terms = ({ accepts, fault, onAccept }: TermsProps) => (
       </span>
     </label>
     {fault && (
-      <p class="fault" id="account-terms-fault">
+      <p class="fault" id="account-terms-fault" role="alert">
         <Icon name="alert" />
         {fault}
       </p>

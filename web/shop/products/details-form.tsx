@@ -1,4 +1,4 @@
-import { TextField } from '../../ui/text-field.tsx'
+import { TextField, useFaultFocus } from '../../ui/text-field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { pageData } from '../../ui/page-data.ts'
 import { statementLine, suffixRoom } from '../../../src/kit/statement.ts'
@@ -55,6 +55,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
         </p>
         <textarea
           id="description"
+          ref={useFaultFocus<HTMLTextAreaElement>(faults.description, tries)}
           rows={6}
           maxLength={LONGEST_DESCRIPTION}
           value={draft.description}
@@ -63,7 +64,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
           aria-describedby={faults.description ? 'description-fault description-hint' : 'description-hint'}
         />
         {faults.description && (
-          <p class="fault" id="description-fault">
+          <p class="fault" id="description-fault" role="alert">
             <Icon name="alert" />
             {faults.description}
           </p>

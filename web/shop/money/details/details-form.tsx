@@ -4,7 +4,7 @@ import { useAction } from '../../../ui/action.ts'
 import { ApiError } from '../../../ui/api.ts'
 import { Icon } from '../../../ui/icon.tsx'
 import { readTab, writeTab } from '../../../ui/tab-storage.ts'
-import { TextField } from '../../../ui/text-field.tsx'
+import { TextField, useFaultFocus } from '../../../ui/text-field.tsx'
 import { RefusedByAge } from '../../developers/refused-by-age.tsx'
 import { DRAFTS } from '../../drafts.ts'
 import { putDetails, type PayoutDetails } from '../payouts-api.ts'
@@ -150,13 +150,14 @@ function Fields({ typed, faults, tries, onType }: FieldsProps) {
   )
 }
 
-function OtherFields({ typed, faults, onType }: FieldsProps) {
+function OtherFields({ typed, faults, tries, onType }: FieldsProps) {
   return (
     <>
       <div class="field">
         <label for="details-country">Country of the account</label>
         <select
           id="details-country"
+          ref={useFaultFocus<HTMLSelectElement>(faults.country, tries)}
           value={typed.country}
           aria-invalid={faults.country ? 'true' : undefined}
           aria-describedby={faults.country ? 'details-country-fault' : undefined}
@@ -179,6 +180,7 @@ function OtherFields({ typed, faults, onType }: FieldsProps) {
         </p>
         <textarea
           id="details-lines"
+          ref={useFaultFocus<HTMLTextAreaElement>(faults.lines, tries)}
           rows={5}
           maxLength={1000}
           aria-invalid={faults.lines ? 'true' : undefined}
@@ -194,7 +196,7 @@ function OtherFields({ typed, faults, onType }: FieldsProps) {
 
 const Fault = ({ id, text }: { id: string; text: string | undefined }) =>
   text ? (
-    <p class="fault" id={id}>
+    <p class="fault" id={id} role="alert">
       <Icon name="alert" />
       {text}
     </p>
