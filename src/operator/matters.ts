@@ -3,6 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
 import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
+import { failedReturns } from '../payments/review.ts'
 import { listMissingRates } from '../taxes/profile.ts'
 import { MATTERS, type Matter } from './matter.ts'
 import { payoutMatters } from './payout-matters.ts'
@@ -25,6 +26,7 @@ export async function mattersOf(db: Db): Promise<Matter[]> {
     reviews(db),
     disputes(db),
     failedRefunds(db),
+    unreturnedPayments(db),
     unmatchedWithdrawals(db),
     reconciliation(db),
     silences(db),
@@ -79,7 +81,7 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ orderId: string; amountMinor: number; currency: string; at: Date }>`
     select r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency, r.created_at as at
     from refunds r join captures c using (processor, processor_capture_id)
-    where r.state = 'failed' and r.created_at > now() - make_interval(days => ${REFUND_DAYS})
+    where r.state = 'failed' and c.purpose = 'sale' and r.created_at > now() - make_interval(days => ${REFUND_DAYS})
       and not exists (select from refunds n where n.processor = r.processor
         and n.processor_capture_id = r.processor_capture_id and n.created_at > r.created_at and n.state <> 'failed')
     order by r.created_at limit ${MOST_SHOWN}`.execute(db)
@@ -87,6 +89,18 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
     what: 'refund_failed',
     says: `A refund of ${formatMoney(amountMinor, currency)} failed, and the buyer still waits for the money.`,
     advice: 'See why in the processor’s dashboard (often the balance is too low), then refund again.',
+    view: `/orders/${orderId}`,
+    at,
+  }))
+}
+
+/** Money that pays for nothing. A refund of the order would return the price instead, from the seller's balance. */
+async function unreturnedPayments(db: Db): Promise<Matter[]> {
+  return (await failedReturns(db, MOST_SHOWN)).map(({ orderId, leftMinor, currency, at }) => ({
+    what: 'refund_failed',
+    says: `${formatMoney(leftMinor, currency)} that a buyer paid beside the price of an order has not gone back, and the buyer still waits for it.`,
+    advice:
+      'Send that payment back, on the page of its order. Do not refund the order, which returns the price. If it fails again, see why in the processor’s dashboard (often the balance is too low).',
     view: `/orders/${orderId}`,
     at,
   }))

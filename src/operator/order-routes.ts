@@ -122,7 +122,7 @@ function sendBackRoute(server: Server, { db, jobs, operators }: OperatorRoutePar
         operationId: 'operatorSendOrderBack',
         summary: 'Send back what the buyer paid',
         description:
-          'For an order that is `needs_review`. Needs a sign-in of the last ten minutes. The buyer gets a mail when the money is on its way.',
+          'All money of an order that does not pay for it: of one that is `needs_review`, and a second payment whose return failed. Needs a sign-in of the last ten minutes. The buyer gets a mail when the money is on its way.',
         tags: TAG,
         params: OrderParams,
         response: { 202: SentBack, ...refusing('recent_sign_in_required', 'order_not_found', 'order_not_in_review') },

@@ -52,7 +52,10 @@ async function failedPayouts(db: Db): Promise<Matter[]> {
 /** Money that should have gone on to a seller's account, or come back from there, and has not for hours. */
 async function oddPasses(db: Db): Promise<Matter[]> {
   const { rows } = await sql<OddPass>`
-    select a.order_id as "orderId", a.due_minor as "dueMinor", a.passed_minor as "passedMinor", o.currency, a.created_at as at,
+    select a.order_id as "orderId", split_part(o.connected_account, '@', 2) as account,
+      exists (select from connected_accounts c where c.seller_id = o.seller_id and c.ended_at is null
+        and o.connected_account = c.processor || '@' || c.account) as "isPresent",
+      a.due_minor as "dueMinor", a.passed_minor as "passedMinor", o.currency, a.created_at as at,
       (select t.failure from processor_transfers t where t.order_id = a.order_id and t.failure is not null
         order by t.made_at desc limit 1) as failure,
       not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing",
@@ -67,7 +70,7 @@ async function oddPasses(db: Db): Promise<Matter[]> {
       and (a.due_minor < a.passed_minor
         or not exists (select from refunds r where r.order_id = a.order_id and r.state = 'requested'))
     order by a.created_at limit ${MOST_SHOWN}`.execute(db)
-  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing, isPaid }) => {
+  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing, ...pass }) => {
     const view = `/orders/${orderId}`
     if (passedMinor > dueMinor)
       return {
@@ -82,17 +85,28 @@ async function oddPasses(db: Db): Promise<Matter[]> {
     return {
       what: 'not_passed_on',
       says: `${formatMoney(dueMinor - passedMinor, currency)} of a sale has not reached the seller’s account: the transfer ${why}.`,
-      advice: isPaid
-        ? 'A run has paid it already, or it made up for what the seller owed: do not make the transfer. The seller would get the money twice.'
-        : 'Make the transfer in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.',
+      advice: adviceFor(pass),
       view,
       at,
     }
   })
 }
 
+/** A transfer to an account that is not the order's is never booked, so the balance would keep the money and a run would pay it again. */
+function adviceFor({ account, isPresent, isPaid }: Pick<OddPass, 'account' | 'isPresent' | 'isPaid'>): string {
+  if (isPaid)
+    return 'A run has paid it already, or it made up for what the seller owed: do not make the transfer. The seller would get the money twice.'
+  if (!isPresent)
+    return `Pay it with a run: it is in the seller’s balance. Make no transfer to another account of the seller: the order belongs to ${account}, which has ended, and a run would pay the same money again.`
+  return `Make the transfer to ${account} in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.`
+}
+
 interface OddPass {
   orderId: string
+  /** The seller's account with which the order was made. */
+  account: string
+  /** It is the seller's account still. */
+  isPresent: boolean
   dueMinor: number
   passedMinor: number
   currency: string

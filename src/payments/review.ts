@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from '../kit/database.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { issueInvoices } from '../invoices/issue.ts'
 import { newId } from '../kit/ids.ts'
@@ -16,9 +16,10 @@ import type { Rail } from '../processors/rails.ts'
 import { taxOf } from '../taxes/sale-tax.ts'
 import { writeReturns } from './settle/rows.ts'
 
-// The operator decides about an order that got another amount than its price: the money is the price after all, or it goes back.
+// The operator decides about an order that got another amount than its price: the money is the price after all, or it goes back. The
+// operator also sends back other money that pays for nothing, such as a second payment, when the service could not.
 
-interface Reviewed {
+interface LockedOrder {
   state: State
   sellerId: string
   amountMinor: number
@@ -33,10 +34,19 @@ interface HeldCapture {
   currency: string
   rail: Rail
   capturedAt: Date
-  /** The part that has not gone back, is not on its way back, and was not taken by a bank. */
   leftMinor: number
   isDisputed: boolean
 }
+
+/** The part of the capture `c` that has not gone back, is not on its way back, and was not taken by a bank. */
+const leftMinor = sql<number>`(c.amount_minor
+  - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.order_id = c.order_id and r.processor = c.processor
+      and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded'))
+  - (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0) from disputes d where d.order_id = c.order_id
+      and d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost'))::bigint`
+/** A bank decides about the capture `c`. */
+const isDisputed = sql<boolean>`exists (select from disputes d where d.order_id = c.order_id and d.processor = c.processor
+  and d.processor_capture_id = c.processor_capture_id and d.state = 'open')`
 
 export interface Accepted {
   captureId: string
@@ -44,15 +54,19 @@ export interface Accepted {
   currency: string
   /** The price before. */
   priceMinor: number
+  /** The other held payments of the order, which go back. */
+  returns?: SentBack[]
 }
 
 /**
  * Takes a held payment as the price of its order: the order is paid, with the paid amount as its amount, and the fee and the tax of that
- * amount. The order stays locked until `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`,
- * `order_not_acceptable`.
+ * amount. The other held payments of the order go back, because nobody decides about the order after that. The order stays locked until
+ * `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`, `order_not_acceptable`.
  */
 export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, captureId?: string): Promise<Accepted> {
-  const order = await lockReviewed(tx, orderId)
+  const order = await lockOrder(tx, orderId)
+  if (order.state !== 'needs_review')
+    throw new Refusal('order_not_in_review', 'This order does not wait for a decision, or somebody has just decided.')
   const captures = await heldCaptures(tx, orderId)
   const capture = chosenOf(captures, captureId)
   const whyNot = whyNotAcceptable(order, capture)
@@ -81,8 +95,15 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
     recordSales([{ orderId, sellerId: order.sellerId, isFree: false }]),
   ])
   await jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId } }])
+  const returns = await returnHeld(tx, jobs, orderId)
   await issueInvoices(tx, [{ orderId, reason: 'sale', amountMinor, cause }])
-  return { captureId: capture.id, amountMinor, currency, priceMinor: order.amountMinor }
+  return {
+    captureId: capture.id,
+    amountMinor,
+    currency,
+    priceMinor: order.amountMinor,
+    ...(returns.length > 0 && { returns }),
+  }
 }
 
 export interface SentBack {
@@ -93,25 +114,57 @@ export interface SentBack {
 }
 
 /**
- * Sends all held money of an order back to its buyer, by the job that also sends duplicates back. The order stays locked until `tx`
- * ends, so a repeat finds nothing left. Refuses `order_not_found`, `order_not_in_review`.
+ * Sends all held money of an order back to its buyer, whatever the order's state, by the job that also sends duplicates back. The order
+ * stays locked until `tx` ends, so a repeat finds nothing left. Refuses `order_not_found`, and `order_not_in_review` when nothing is left.
  */
 export async function sendPaymentBack(tx: Tx, jobs: Jobs, orderId: string): Promise<SentBack[]> {
-  await lockReviewed(tx, orderId)
-  const held = (await heldCaptures(tx, orderId)).filter(({ leftMinor, isDisputed }) => leftMinor > 0 && !isDisputed)
-  if (held.length === 0)
+  await lockOrder(tx, orderId)
+  const returns = await returnHeld(tx, jobs, orderId)
+  if (returns.length === 0)
     throw new Refusal(
       'order_not_in_review',
       'Nothing is left to send back: it is back or on its way, or a bank decides.',
     )
-  const returns = held.map((one) => ({
-    id: newId('ref'),
-    orderId,
-    processor: one.processor,
-    captureId: one.id,
-    amountMinor: one.leftMinor,
-    currency: one.currency,
-  }))
+  return returns
+}
+
+/** By then the buyer has asked for the money, or a person has paid it in another way. Banks take months to decide a dispute. */
+const RETURN_DAYS = 365
+
+export interface FailedReturn {
+  orderId: string
+  leftMinor: number
+  currency: string
+  at: Date
+}
+
+/**
+ * Held payments that nothing sends back any more: the return has failed, or a dispute kept the money here and has ended. An order that
+ * waits for a decision is in it only when a return has failed. The oldest come first, at most `most` of them.
+ */
+export async function failedReturns(db: Db, most: number): Promise<FailedReturn[]> {
+  const { rows } = await sql<FailedReturn>`
+    select c.order_id as "orderId", ${leftMinor} as "leftMinor", c.currency, coalesce(f.failed_at, c.captured_at) as at
+    from (
+      select processor, processor_capture_id, max(failed_at) as failed_at from (
+        select processor, processor_capture_id, created_at as failed_at from refunds
+        where state = 'failed' and created_at > now() - make_interval(days => ${RETURN_DAYS})
+        union all
+        select processor, processor_capture_id, null from disputes where state <> 'open') one group by 1, 2) f
+    join captures c using (processor, processor_capture_id) join orders o on o.id = c.order_id
+    where c.purpose <> 'sale' and (f.failed_at is not null or o.state <> 'needs_review')
+      and coalesce(f.failed_at, c.captured_at) > now() - make_interval(days => ${RETURN_DAYS})
+      and ${leftMinor} > 0 and not ${isDisputed}
+    order by at, c.order_id limit ${most}`.execute(db)
+  return rows
+}
+
+/** Writes the returns of all held money that can go back now, and enqueues their jobs. The caller has locked the order. */
+async function returnHeld(tx: Tx, jobs: Jobs, orderId: string): Promise<SentBack[]> {
+  const held = (await heldCaptures(tx, orderId)).filter((one) => one.leftMinor > 0 && !one.isDisputed)
+  const returns = held.map(({ processor, id, leftMinor, currency }) => {
+    return { id: newId('ref'), orderId, processor, captureId: id, amountMinor: leftMinor, currency }
+  })
   await writeReturns(tx, returns)
   await jobs.add(
     tx,
@@ -126,14 +179,12 @@ export async function sendPaymentBack(tx: Tx, jobs: Jobs, orderId: string): Prom
   }))
 }
 
-async function lockReviewed(tx: Tx, orderId: string): Promise<Reviewed> {
-  const { rows } = await sql<Reviewed>`
+async function lockOrder(tx: Tx, orderId: string): Promise<LockedOrder> {
+  const { rows } = await sql<LockedOrder>`
     select state, seller_id as "sellerId", amount_minor as "amountMinor", currency, tax_rate::float8 as "taxRate"
     from orders where id = ${orderId} for update`.execute(tx)
   const order = rows[0]
   if (!order) throw new Refusal('order_not_found', 'There is no such order.')
-  if (order.state !== 'needs_review')
-    throw new Refusal('order_not_in_review', 'This order does not wait for a decision, or somebody has just decided.')
   return order
 }
 
@@ -141,15 +192,8 @@ async function lockReviewed(tx: Tx, orderId: string): Promise<Reviewed> {
 async function heldCaptures(tx: Tx, orderId: string): Promise<HeldCapture[]> {
   const { rows } = await sql<HeldCapture>`
     select c.processor, c.processor_capture_id as id, c.amount_minor as "amountMinor", c.currency, c.rail,
-      c.captured_at as "capturedAt",
-      (c.amount_minor
-        - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.processor = c.processor
-            and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded'))
-        - (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0) from disputes d where d.processor = c.processor
-            and d.processor_capture_id = c.processor_capture_id and d.state = 'lost'))::bigint as "leftMinor",
-      exists (select from disputes d where d.processor = c.processor and d.processor_capture_id = c.processor_capture_id
-        and d.state = 'open') as "isDisputed"
-    from captures c where c.order_id = ${orderId} and c.purpose = 'mismatch'
+      c.captured_at as "capturedAt", ${leftMinor} as "leftMinor", ${isDisputed} as "isDisputed"
+    from captures c where c.order_id = ${orderId} and c.purpose <> 'sale'
     order by c.captured_at, c.processor_capture_id`.execute(tx)
   return rows
 }
@@ -163,7 +207,7 @@ function chosenOf(captures: readonly HeldCapture[], captureId: string | undefine
 }
 
 function whyNotAcceptable(
-  order: Reviewed,
+  order: LockedOrder,
   { processor, amountMinor, currency, leftMinor, isDisputed }: HeldCapture,
 ): string | undefined {
   if (currency !== order.currency)

@@ -43,10 +43,13 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       union all
       (select 'refund_failed', o.id, o.product_id, o.product_name, o.email, r.created_at
         from refunds r join orders o on o.id = r.order_id
+          -- the operator sends a payment back that is not the sale: the seller's refund would return the price
+          join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id and c.purpose = 'sale'
         where r.state = 'failed' and r.created_at > now() - make_interval(days => ${REFUND_DAYS}) and o.seller_id = ${sellerId}
           and o.state in ('paid', 'partially_refunded')
           and not exists (
-            select from refunds n where n.order_id = r.order_id and n.created_at > r.created_at and n.state <> 'failed')
+            select from refunds n where n.order_id = r.order_id and n.processor_capture_id = r.processor_capture_id
+              and n.created_at > r.created_at and n.state <> 'failed')
         order by r.created_at desc limit ${MOST_SHOWN})
       union all
       (select 'withdrawn', o.id, o.product_id, o.product_name, max(w.email), max(w.received_at)

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
+import { SUSPENSE } from '../../src/ledger/transfers.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { captureOf, changeSandbox } from '../stand-ins/processor.ts'
 import type { Browser } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 import { OPERATOR, logOf, operatorOf, reviewedOrder, sellerOf } from './support.ts'
@@ -159,6 +161,64 @@ test('money that was sent back is back once, with a mail, and cannot be accepted
   assertProblem(await post(orderId, 'accept'), 409, 'order_not_acceptable')
   const { body: attention } = await ann.call('GET', '/api/operator/attention')
   assert(!attention.matters.some(({ view }: { view: string | null }) => view === `/orders/${orderId}`))
+  await assertBooksAgree()
+})
+
+/** The money of an order in the suspense account. */
+const heldOf = async (orderId: string): Promise<number> =>
+  (await shop().transfers(orderId)).reduce(
+    (sum, { debit, credit, amountMinor }) =>
+      sum + (credit === SUSPENSE ? amountMinor : 0) - (debit === SUSPENSE ? amountMinor : 0),
+    0,
+  )
+
+test('the acceptance of one of several payments sends the others back, but for one that a bank decides about', async () => {
+  const { productId } = await sellerOf(shop())
+  const order = await shop().checkout({ productId })
+  const { orderId } = order
+  const captures = [1500, 1600, 1700].map((amountMinor) => captureOf(order, { amountMinor }))
+  const [taken, other, disputed] = captures.map(({ id }) => id)
+  const dispute = { id: `dp_${orderId}`, captureId: disputed!, amountMinor: 1700 }
+  const hear = async (state: 'open' | 'won') => {
+    await changeSandbox(shop(), orderId, { state: 'captured', captures, disputes: [{ ...dispute, state }] })
+    await shop().notify({ payment: await shop().sandboxPayment(orderId) })
+  }
+  await hear('open')
+  assertProblem(await post(orderId, 'accept'), 409, 'order_not_acceptable')
+  const { status, body } = await post(orderId, 'accept', { captureId: taken })
+  assert.deepEqual([status, body], [200, { captureId: taken, amount: 1500, currency: 'USD' }])
+  const [entry] = await logOf(ann, orderId)
+  const returns = entry!.detail['returns'] as { captureId: string; amountMinor: number }[]
+  assert.deepEqual(returns.map(({ captureId, amountMinor }) => [captureId, amountMinor]), [[other, 1600]]) // oxfmt-ignore
+  const back = async () => (await shop().sandboxPayment(orderId)).refunds.map(({ captureId }) => captureId)
+  await eventually(back, (ids) => ids.length === 1)
+  assert.deepEqual(await back(), [other])
+  await eventually(
+    () => heldOf(orderId),
+    (held) => held === 0,
+  )
+  const listed = async () =>
+    (await ann.call('GET', '/api/operator/attention')).body.matters.filter(
+      ({ what, view }: { what: string; view: string | null }) =>
+        what === 'refund_failed' && view === `/orders/${orderId}`,
+    )
+  assert.deepEqual(await listed(), [])
+
+  await hear('won')
+  await eventually(
+    () => heldOf(orderId),
+    (held) => held === 1700,
+  )
+  assert.match((await listed())[0].says, /^\$17\.00 /)
+  assert.equal((await post(orderId, 'send-back')).status, 202)
+  assert.deepEqual(await listed(), [])
+  await eventually(
+    () => heldOf(orderId),
+    (held) => held === 0,
+  )
+  assert.deepEqual((await back()).toSorted(), [other, disputed].toSorted())
+  const { status: state, amount, refundedAmount } = await detail(orderId)
+  assert.deepEqual([state, amount, refundedAmount], ['paid', 1500, 0])
   await assertBooksAgree()
 })
 

@@ -79,6 +79,25 @@ test('the part of a fee goes back once, when its answer is lost and its key is f
   await all().feeBack(order, 19)
 })
 
+test('a part of a fee goes back once, when another job returns it after this one has read the list', async () => {
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  const stripe = (await all().openAll()).get(seller.name)!
+  const part = { key: `part-of-${order.orderId}`, captureId: all().chargeOf(order), amountMinor: 19, totalMinor: 30, currency: 'USD' } // oxfmt-ignore
+  await stripe.returnFee!(part)
+  const isList = ({ path, method }: { path: string; method: string }) =>
+    method === 'GET' && /^\/v1\/application_fees\/\w+\/refunds$/.test(path)
+  all().server.fail({ answer: (list) => ({ ...list, data: [] }) }, { match: isList })
+  await stripe.returnFee!(part)
+  await all().feeBack(order, 19)
+  // a key whose first request was refused, and made nothing, is followed by another one
+  const next = { ...part, key: `next-of-${order.orderId}` }
+  all().server.fail('500', { match: ({ path, method }) => method === 'POST' && path.endsWith('/refunds') })
+  await assert.rejects(stripe.returnFee!({ ...next, totalMinor: 25 }))
+  await stripe.returnFee!(next)
+  await all().feeBack(order, 30)
+})
+
 test('a part of a fee whose account gives no access for a while goes back when it does again', async () => {
   const seller = await all().selling()
   const order = await all().paid(seller)
@@ -107,6 +126,47 @@ test('a part of a fee whose account gives no access for a while goes back when i
   all().connect.restore(seller.account)
   await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
   await all().feeBack(order, 19)
+})
+
+test('an account that is back gets the parts of fees whose jobs ended meanwhile, and each once', async () => {
+  const seller = await all().selling()
+  const [order, other] = [await all().paid(seller), await all().paid(seller)]
+  await refund(seller, other, 950)
+  await all().feeBack(other, 19)
+  all().server.fail('503 html', { times: 99, match: ({ path }) => path.startsWith('/v1/application_fees') })
+  seller.bank.refundInDashboard(intentOf(order), 950)
+  await all().refundedMinor(order.orderId, 950)
+  all().connect.revoke(seller.account)
+  await all().awaits(seller.id, true)
+  await eventually(
+    () => feeJobs(order),
+    ([job]) => job?.state === 'retry',
+  )
+  // two weeks of tries are over
+  await sql`delete from pgboss.job where name = 'return_fee' and data->>'orderId' = ${order.orderId}`.execute(
+    all().shop.db,
+  )
+  all().server.works()
+  all().connect.restore(seller.account)
+  await Promise.all([all().readDue(), all().readDue()])
+  await all().feeBack(order, 19)
+  await eventually(
+    async () => [...(await feeJobs(order)), ...(await feeJobs(other))],
+    (left) => left.length === 0,
+  )
+  const fees = new Set([order, other].map((one) => all().chargeOf(one)))
+  const ids = new Set(
+    all()
+      .connect.fees.filter((fee) => fees.has(fee['charge']))
+      .map((fee) => fee['id']),
+  )
+  assert.equal(all().connect.feeRefunds.filter(({ fee }) => ids.has(fee)).length, 2)
+
+  // an account that was there all the time gets none
+  const jobs = async () => (await sql`select from pgboss.job where name = 'return_fee'`.execute(all().shop.db)).rows.length // oxfmt-ignore
+  const before = await jobs()
+  await all().readDue()
+  assert.equal(await jobs(), before)
 })
 
 test('a refund that fails before its part of the fee is back returns none', async () => {

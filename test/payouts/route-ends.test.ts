@@ -64,6 +64,25 @@ test('an account that Razorpay hid for a while is taken up again, and the operat
   assert.equal(all().route.of(order.razorpayOrder)[0]!.recipient, account)
 })
 
+test('a sale whose account is gone is to be paid with a run, also when the seller has another account', async () => {
+  const seller = await all().selling()
+  all().route.transfersBecome = 'failed'
+  const order = await all().paid(seller)
+  all().route.transfersBecome = 'processed'
+  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(
+    all().shop.db,
+  )
+  const advice = async () => (await all().matterOf('not_passed_on', order.orderId)).advice
+  assert.match(await advice(), new RegExp(`^Make the transfer to ${seller.account} .* or pay it with a run`))
+  all().route.accounts.delete(seller.account)
+  await all().readDue()
+  await all().awaits(seller.id, true)
+  const isByRun = new RegExp(`^Pay it with a run: .* Make no transfer to another account .*${seller.account}`)
+  assert.match(await advice(), isByRun)
+  assert.equal((await connect(seller)).status, 200)
+  assert.match(await advice(), isByRun)
+})
+
 test('a seller whose account is gone connects another one, and what went to the old one comes back from there', async () => {
   const seller = await all().selling()
   const order = await all().paid(seller)

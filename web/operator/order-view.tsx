@@ -78,15 +78,15 @@ function Details({ order, again }: { order: OperatorOrder; again: () => void }) 
 
 function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }) {
   const { orderId, status, paidAt, currency, amount, payments } = order
-  const held = payments
-    .flatMap(({ captures }) => captures)
-    .filter(({ purpose, left }) => purpose === 'mismatch' && left > 0)
+  const held = payments.flatMap(heldOf)
+  const isWaiting = status === 'needs_review'
   const post = (what: string, body: object = {}) => request('POST', `orders/${orderId}/${what}`, body)
-  if (status === 'needs_review' && held.length === 0) return <p class="soft">The money is back, or on its way back.</p>
-  if (status !== 'needs_review' && !paidAt) return <p class="soft">This order was not paid.</p>
+  if (isWaiting && held.length === 0)
+    return <p class="soft">The money is back, on its way back, or a bank decides about it.</p>
+  if (!isWaiting && !paidAt) return <p class="soft">This order was not paid.</p>
   return (
     <div class="row">
-      {status === 'needs_review' &&
+      {isWaiting &&
         held
           .filter((one) => one.currency === currency)
           .map((one) => (
@@ -103,9 +103,9 @@ function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }
               </p>
             </Doing>
           ))}
-      {status === 'needs_review' && (
+      {held.length > 0 && (
         <Doing
-          label="Send the money back"
+          label={isWaiting ? 'Send the money back' : 'Send the other payment back'}
           question="Send all of it back?"
           grave
           work={() => post('send-back').then(() => 'It goes back.')}
@@ -113,7 +113,7 @@ function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }
         >
           <p>
             {held.map((one) => money(one.left, one.currency)).join(' and ')} goes back to {order.email}, who gets a
-            mail.
+            mail.{!isWaiting && ' The order stays as it is.'}
           </p>
         </Doing>
       )}
@@ -130,6 +130,13 @@ function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }
       )}
     </div>
   )
+}
+
+/** The payments that are not the sale and can go back: no bank decides about them, and none has taken them. */
+function heldOf({ captures, disputes }: OperatorOrder['payments'][number]) {
+  if (disputes.some(({ state }) => state === 'open')) return []
+  const lost = disputes.filter(({ state }) => state === 'lost').reduce((sum, { amount }) => sum + amount, 0)
+  return captures.filter(({ purpose, left }) => purpose !== 'sale' && left > lost)
 }
 
 function Refund({ order: { orderId, currency }, onDone }: { order: OperatorOrder; onDone: () => void }) {

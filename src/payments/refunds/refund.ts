@@ -187,7 +187,7 @@ function whyImpossible({
 }: RequestedRefund): MailData['why'] {
   if (taken) return undefined
   if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
-  const isLost = lostMinor > 0 && (reason === 'duplicate' || leftMinor - lostMinor < amountMinor)
+  const isLost = lostMinor > 0 && leftMinor - lostMinor < amountMinor
   if (disputed || (isLost && reason === 'duplicate')) return 'disputed'
   return isLost ? 'charged_back' : undefined
 }

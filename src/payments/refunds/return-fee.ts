@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../../kit/database.ts'
+import type { Db, Tx } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
+import { processorAccount } from '../../ledger/transfers.ts'
 import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
 
 /** As long as a refund is tried. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
+
+/** Longer than an account that gives no access is asked about (90 days), and the tries of a job that began before. */
+const OWED_DAYS = 105
 
 interface FeeBack {
   cause: string
@@ -39,6 +43,22 @@ export async function registerFeeReturns(
       }
     }
   })
+}
+
+/**
+ * Enqueues the jobs again for the orders of a seller's account that gives access again, because their tries may have ended meanwhile.
+ * `name` is the processor's name with the account. A part that has gone back does not go back again.
+ */
+export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name: string): Promise<void> {
+  const { rows } = await sql<{ orderId: string }>`
+    select distinct order_id as "orderId" from transfers
+    where credit_account = ${processorAccount(name)} and kind in ('refund', 'returned', 'dispute_loss')
+      and created_at > now() - make_interval(days => ${OWED_DAYS})`.execute(tx)
+  await jobs.add(
+    tx,
+    'return_fee',
+    rows.map((data) => ({ data })),
+  )
 }
 
 /**

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
+import { resumeFeeReturns } from '../../payments/refunds/return-fee.ts'
 import { accountOf, familyOf } from '../../processors/connected.ts'
 import type { Processor } from '../../processors/processor.ts'
 import type { AccountReport } from '../../processors/seller-accounts.ts'
@@ -122,7 +123,7 @@ async function productOf(db: Db, name: string): Promise<string | undefined> {
 
 /**
  * An answer to an earlier question never replaces one to a later question. An account that had ended is there again, unless the seller has
- * opened another one.
+ * opened another one. It then gets the parts of our fee that are owed to it.
  */
 export async function store(
   { db, jobs }: AccountParts,
@@ -131,15 +132,16 @@ export async function store(
   begunAt: Date,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const { rows } = await sql<Changed>`
+    const { rows } = await sql<Changed & { hadEnded: boolean }>`
       update connected_accounts c set ended_at = null, ended_why = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
         statement_prefix = coalesce(${report.statementPrefix ?? null}, statement_prefix), read_at = ${begunAt}
-      from (select id, state from connected_accounts
+      from (select id, state, ended_at is not null as had_ended from connected_accounts
         where processor = ${familyOf(name)} and account = ${accountOf(name)} for update) as before
       where c.id = before.id and (read_at is null or read_at <= ${begunAt})
         and (ended_at is null or not exists (
           select from connected_accounts o where o.seller_id = c.seller_id and o.processor = c.processor and o.ended_at is null))
-      returning c.id, before.state as "before"`.execute(tx)
+      returning c.id, before.state as "before", before.had_ended as "hadEnded"`.execute(tx)
+    if (rows[0]?.hadEnded) await resumeFeeReturns(tx, jobs, name)
     if (report.state !== 'active') await tellIfStopped(tx, jobs, rows[0])
   })
 }

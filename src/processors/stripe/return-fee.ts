@@ -28,12 +28,16 @@ export async function returnFee(
   const id = charge.application_fee
   // a fee that rounds to nothing was not taken
   if (charge.id !== captureId || !id) return
-  const made = listed(
-    connectShapes.feeRefunds,
-    () => until,
-    (page, sent) => platform.applicationFees.listRefunds(id, page, sent),
-  )
-  for await (const { metadata } of made) if (metadata?.[FEE_RETURN] === key) return
+  const isMade = async (): Promise<boolean> => {
+    const made = listed(
+      connectShapes.feeRefunds,
+      () => until,
+      (page, sent) => platform.applicationFees.listRefunds(id, page, sent),
+    )
+    for await (const { metadata } of made) if (metadata?.[FEE_RETURN] === key) return true
+    return false
+  }
+  if (await isMade()) return
   const fee = await ask(connectShapes.fee, until, (sent) => platform.applicationFees.retrieve(id, {}, sent))
   if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
     throw new ProcessorUnavailable('Stripe told of another fee')
@@ -45,9 +49,9 @@ export async function returnFee(
     askWithKey(connectShapes.feeRefund, until, idempotencyKey, (sent) =>
       platform.applicationFees.createRefund(id, { amount, metadata: { [FEE_RETURN]: key } }, sent),
     )
-  await create(key).catch((error: unknown) => {
-    // an earlier request with this key was refused, or had another amount: if it made a refund, the list above would show it
+  await create(key).catch(async (error: unknown) => {
     if (!isRefusal(error, 'key_reused')) throw error
-    return create(`${key}.${amount}`)
+    // another request with this key had another amount. It made the refund after the list above was read, or it was refused
+    if (!(await isMade())) await create(`${key}.${amount}`)
   })
 }
