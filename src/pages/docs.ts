@@ -63,7 +63,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
           scheme: 'bearer',
           bearerFormat: 'till_live_… or till_test_…',
           description:
-            'An API key of a seller, which `POST /api/keys` makes. A route names the scopes of which the key needs one. No cookie may come with it. Each key may make 600 requests a minute.',
+            'An API key of a seller, which `POST /api/keys` makes. A route names the scopes of which the key needs one. No cookie may come with it. `RateLimit-Limit` and `RateLimit-Remaining` say how many requests the key may make in a minute.',
         },
       },
     },

@@ -8,7 +8,7 @@ import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
-import { type Limit, limited } from '../kit/limits.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
@@ -28,6 +28,7 @@ export const TAG = ['Orders']
 export const refusals = refusing()
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
+const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
 
 export interface OrderRouteParts {
   db: Db
@@ -170,7 +171,6 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
   server.post(
     '/api/orders/:orderId/receipt',
     {
-      config: limited(limits.receipt, (request) => `receipt ${(request.params as { orderId: string }).orderId}`),
       schema: {
         operationId: 'resendReceipt',
         summary: 'Send the buyer the receipt again',
@@ -189,6 +189,12 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
       const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
       if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
       await refuseUnlessActive(db, seller.id)
+      // a key of its own, so that neither the buyer's requests nor a stranger's use up the seller's
+      if (limits.receipt)
+        refuseBeyond(
+          await countUses(db, [{ key: `receipt by seller:${id}`, limit: limits.receipt }]),
+          TOO_MANY_RECEIPTS,
+        )
       await refuseFreeMails(db, { orderId: id }, limits)
       await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: id } }]))
       return reply.code(202).send({})

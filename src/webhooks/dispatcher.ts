@@ -5,7 +5,7 @@ import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type PageUrls, envelopeOf } from './envelope.ts'
-import { type Due, LEASE_SECONDS, type Outcome, type Page, leaseEndpoints, readDue, recordOutcomes, releaseEndpoints } from './queue.ts' // oxfmt-ignore
+import { type Due, LEASE_SECONDS, type Leased, type Outcome, type Page, type Slots, leaseEndpoints, readDue, recordOutcomes, releaseEndpoints } from './queue.ts' // oxfmt-ignore
 import { waitAfter } from './schedule.ts'
 import type { Send, Sent } from './send.ts'
 import { signedHeaders } from './signature.ts'
@@ -14,9 +14,10 @@ import { signedHeaders } from './signature.ts'
 const AT_ONCE = 4
 /** A receiver that fails gets one try at a time. */
 const AT_ONCE_FAILING = 1
-/** Endpoints of this process at once. Those that fail have room of their own, so that they never keep the others waiting. */
-const MOST_HEALTHY = 100
-const MOST_FAILING = 50
+/** Endpoints of this process at once. A seller's share is small, so that slow receivers of a few sellers leave room for the others. */
+const SLOTS: Slots = { healthy: 100, failing: 50, ofSeller: 5 }
+/** An endpoint that always has something due gives its slot to the next one after this time. The tries under way still end. */
+const TURN_MS = 30_000
 const LOOK_EVERY_MS = 500
 /** A look rests this many times as long as it took, so that many endpoints never keep the database busy by looks alone. */
 const REST_TIMES = 20
@@ -33,14 +34,17 @@ interface DispatcherParts {
   seal: TextSeal
   urls: PageUrls
   log: Log
+  /** For tests. */
+  slots?: Slots
+  turnMs?: number
 }
 
 /** Sends due deliveries to sellers' endpoints, until it is stopped. */
 export function startDispatcher(parts: DispatcherParts) {
-  const { db, log } = parts
+  const { db, log, slots = SLOTS } = parts
   const sender = randomUUID()
   const stopping = new AbortController()
-  const working = new Map<string, { isFailing: boolean; done: Promise<void> }>()
+  const working = new Map<string, Leased & { done: Promise<void> }>()
   const record = batched(
     async (outcomes: readonly Outcome[]) => {
       await recordOutcomes(db, outcomes)
@@ -56,13 +60,10 @@ export function startDispatcher(parts: DispatcherParts) {
   }
 
   async function look(): Promise<void> {
-    const busy = [...working.values()].filter(({ isFailing }) => isFailing).length
-    const room = { healthy: MOST_HEALTHY - (working.size - busy), failing: MOST_FAILING - busy }
-    if (room.healthy <= 0 && room.failing <= 0) return
-    for (const { id, isFailing } of await leaseEndpoints(db, { sender, ...room, except: [...working.keys()] })) {
+    for (const { id, isFailing } of await leaseEndpoints(db, { sender, slots, working: [...working.values()] })) {
       const work = sendToEndpoint({ ...parts, sender, record, stopped: stopping.signal }, id, isFailing)
       const done = work.catch(failed).finally(() => working.delete(id))
-      working.set(id, { isFailing, done })
+      working.set(id, { id, isFailing, done })
     }
     isAway = false
   }
@@ -97,9 +98,9 @@ interface WorkParts extends DispatcherParts {
   stopped: AbortSignal
 }
 
-/** Sends to one leased endpoint until nothing is due, the lease is lost, or a try fails. Ends the lease. */
+/** Sends to one leased endpoint until nothing is due, its turn is over, the lease is lost, or a try fails. Ends the lease. */
 async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: boolean): Promise<void> {
-  const { db, sender, record, stopped } = parts
+  const { db, sender, record, stopped, turnMs = TURN_MS } = parts
   /** The deliveries being sent or written, by event. */
   const underWay = new Map<string, Promise<void>>()
   const end = { hasFailed: false }
@@ -109,7 +110,8 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
   let waiting: Due[] = []
   let page: Page | undefined
   let leasedUntil = 0
-  const isOver = () => stopped.aborted || end.hasFailed
+  const turnEndsAt = performance.now() + turnMs
+  const isOver = () => stopped.aborted || end.hasFailed || performance.now() > turnEndsAt
 
   // the next one begins with the answer, and does not wait until the answer is written
   const answered = (hasFailed: boolean) => {

@@ -16,22 +16,50 @@ export interface Leased {
   isFailing: boolean
 }
 
+/** How many endpoints a process may work on at once. */
+export interface Slots {
+  /** Those that work and those that fail have slots of their own, so that receivers that are down never take the room of the others. */
+  healthy: number
+  failing: number
+  /** For one seller, of each kind. A seller gets more only while half of the slots stay free for others. */
+  ofSeller: number
+}
+
 /**
- * Leases endpoints that have something due. `healthy` and `failing` say how many of each kind, so that receivers that are down never
- * take the room of the others. `except`: this process still works on those.
+ * Leases endpoints that have something due, first those that have waited longest since their last turn. `working`: this process still
+ * works on those, so they have slots already.
  */
 export async function leaseEndpoints(
   db: Db,
-  { sender, healthy, failing, except }: { sender: string; healthy: number; failing: number; except: readonly string[] },
+  { sender, slots, working }: { sender: string; slots: Slots; working: readonly Leased[] },
 ): Promise<Leased[]> {
+  const { healthy, failing, ofSeller } = slots
+  const busyFailing = working.filter(({ isFailing }) => isFailing).length
+  const room = { healthy: healthy - (working.length - busyFailing), failing: failing - busyFailing }
+  const beyondShare = { healthy: room.healthy - Math.ceil(healthy / 2), failing: room.failing - Math.ceil(failing / 2) }
+  if (room.healthy <= 0 && room.failing <= 0) return []
   const { rows } = await sql<Leased>`
-    with due as (
-      select id, failing_since from webhook_endpoints e
-      where removed_at is null and paused is null and held_until <= now() and leased_until <= now() and id <> all(${except}::text[])
-        and exists (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' and d.due_at <= now())),
+    with working as (
+      select e.id, e.seller_id, w.is_failing
+      from unnest(${working.map(({ id }) => id)}::text[], ${working.map(({ isFailing }) => isFailing)}::boolean[]) as w(id, is_failing)
+        join webhook_endpoints e on e.id = w.id),
+    due as (
+      select e.id, e.seller_id, e.failing_since is not null as is_failing, greatest(d.due_at, e.leased_until, e.held_until) as since
+      from webhook_endpoints e cross join lateral (
+        select due_at from webhook_deliveries
+        where endpoint_id = e.id and state = 'waiting' and due_at <= now() order by due_at limit 1) d
+      where removed_at is null and paused is null and held_until <= now() and leased_until <= now()
+        and not exists (select from working w where w.id = e.id)),
+    counted as (
+      select id, is_failing, since, ${ofSeller}::int < row_number() over (partition by seller_id, is_failing order by since, id) + (
+        select count(*) from working w where w.seller_id = due.seller_id and w.is_failing = due.is_failing) as is_beyond
+      from due),
+    placed as (
+      select id, is_failing, is_beyond, row_number() over (partition by is_failing order by is_beyond, since, id) as place from counted),
     chosen as (
-      (select id from due where failing_since is null limit ${healthy}::int)
-      union all (select id from due where failing_since is not null order by failing_since desc limit ${failing}::int)),
+      select id from placed where place <= case
+        when is_failing then case when is_beyond then ${beyondShare.failing}::int else ${room.failing}::int end
+        else case when is_beyond then ${beyondShare.healthy}::int else ${room.healthy}::int end end),
     locked as (
       select e.id from webhook_endpoints e where e.id in (select id from chosen) and e.leased_until <= now()
       for no key update skip locked)
@@ -83,10 +111,10 @@ export async function readDue(
   return { ...endpoints[0], deliveries: rows }
 }
 
-/** Ends the leases of this process, so that others need not wait for their end. */
+/** Ends the leases of this process, so that others need not wait for their end. From then on the endpoints wait for their next turn. */
 export async function releaseEndpoints(db: Db, sender: string, endpointId: string | null = null): Promise<void> {
   await sql`
-    update webhook_endpoints set sender = null, leased_until = '-infinity'
+    update webhook_endpoints set sender = null, leased_until = now()
     where sender = ${sender} and id = coalesce(${endpointId}::text, id)`.execute(db)
 }
 

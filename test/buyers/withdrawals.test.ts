@@ -53,7 +53,7 @@ const lookedUp = (withdrawalId: string) =>
   ).then((rows) => rows[0]!.found)
 
 async function newSeller() {
-  const browser = newBrowser(shared())
+  const browser = newBrowser(shared(), { headers: { 'x-forwarded-for': newAddress() } })
   await browser.signInByCode(newMailbox())
   return browser
 }
@@ -132,16 +132,61 @@ test('a statement that cannot be read is refused with a stable code, and nothing
   assert.equal(await statements(email), 0)
 })
 
-test('statements are limited for a mailbox and for a network, and a repeat counts nothing', async () => {
-  const email = newMailbox()
-  const key = newKey()
-  for (let n = 0; n < 10; n++) assert.equal((await state({ email, ...(n === 0 && { key }) }, newAddress())).status, 201)
-  assertProblem(await state({ email }, newAddress()), 429, 'rate_limited')
-  assert.equal((await state({ email, key }, newAddress())).status, 201)
-  assert.equal(await statements(email), 10)
-  const network = newAddress()
-  for (let n = 0; n < 10; n++) assert.equal((await state({}, network)).status, 201)
+test('statements are limited for a network, and a repeat counts nothing', async () => {
+  const [network, key, email] = [newAddress(), newKey(), newMailbox()]
+  for (let n = 0; n < 10; n++) assert.equal((await state(n === 0 ? { key, email } : {}, network)).status, 201)
   assertProblem(await state({}, network), 429, 'rate_limited')
+  assert.equal((await state({ key, email }, network)).status, 201)
+  assert.equal(await statements(email), 1)
+})
+
+test('beyond the limit of its mailbox a statement is taken, and only its mail is held back', async () => {
+  const { email, orderId, detail } = await sale()
+  for (let n = 0; n < 10; n++) assert.equal((await state({ email }, newAddress())).status, 201)
+  await mails(email, ACKNOWLEDGED, 10)
+  const given = { email, contract: orderId, key: newKey() }
+  const { status, body } = await state(given)
+  assert.deepEqual([status, body.email, body.contract], [201, email, orderId])
+  assert.deepEqual((await state(given)).body, body, 'a repeat is the same statement')
+  assert.equal(await statements(email), 11)
+  assert.equal(await lookedUp(body.withdrawalId), 1)
+  const shown = (await detail()).withdrawals
+  assert(shown.some(({ withdrawalId, named }: any) => withdrawalId === body.withdrawalId && named))
+  const mailed = await query<{ count: number }>(
+    shared().db,
+    sql`select count(*)::int as count from pgboss.job where name = 'withdrawal_mail' and data->>'id' = ${body.withdrawalId}`,
+  )
+  assert.deepEqual(mailed, [{ count: 0 }])
+  await mails(email, ACKNOWLEDGED, 10)
+})
+
+test('what a network may not state uses up nothing of a mailbox', async () => {
+  const [network, email] = [newAddress(), newMailbox()]
+  for (let n = 0; n < 10; n++) assert.equal((await state({}, network)).status, 201)
+  for (let n = 0; n < 10; n++) assertProblem(await state({ email }, network), 429, 'rate_limited')
+  assert.equal((await state({ email })).status, 201)
+  await mails(email, ACKNOWLEDGED, 1)
+})
+
+test('many statements about one order are one mail and one event for its seller, until nothing is left to do', async () => {
+  const { ann, email, orderId, detail, attention } = await sale()
+  const seller = (await ann.call('GET', '/api/auth/session')).body.seller.email
+  const stated = async (given: Given) => lookedUp((await state({ contract: orderId, ...given })).body.withdrawalId)
+  // a statement of another address, of which the seller has no mail, does not silence the buyer's
+  await stated({})
+  for (let n = 0; n < 3; n++) assert.equal(await stated({ email }), 1)
+  const events = async () =>
+    (await ann.call('GET', '/api/events')).body.items.filter(
+      ({ type, data }: any) => type === 'order.withdrawn' && data.order.orderId === orderId,
+    ).length
+  assert.equal(await events(), 1)
+  assert.equal((await detail()).withdrawals.length, 4)
+  assert.equal((await attention()).length, 1)
+  await mails(seller, /^A buyer withdraws/, 1)
+  await ann.call('POST', `/api/orders/${orderId}/withdrawals/done`, {})
+  await stated({ email })
+  assert.equal(await events(), 2)
+  await mails(seller, /^A buyer withdraws/, 2)
 })
 
 test('the seller sees a statement with the number and the address of an order, hears of it once, and refunds', async () => {

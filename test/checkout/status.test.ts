@@ -8,6 +8,7 @@ import { newLog } from '../../src/kit/log.ts'
 import { syncOrder } from '../../src/payments/sync/sync.ts'
 import type { Processor } from '../../src/processors/processor.ts'
 import { holdBank } from '../stand-ins/processor.ts'
+import { newAddress } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
@@ -381,6 +382,30 @@ test('an order is synced by one request at a time, next after the pause, and a f
   assert.equal(whileOpen[0]! - (await blockedUntil()), 3 * HOUR_MS)
 })
 
+test('a slow processor is asked once at a time about an order, also after the buyer has stopped waiting', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  const answers: (() => void)[] = []
+  const slow = {
+    name: 'sandbox',
+    fetchPayment: () => new Promise((resolve) => answers.push(() => resolve(undefined))),
+  } as unknown as Processor
+  const parts = {
+    db: shop.db,
+    processors: new Map([['sandbox', slow]]),
+    settle: async () => ({}),
+    log: newLog('silent'),
+  }
+  const sync = () => syncOrder(parts as never, orderId, { syncBudgetMs: 50, syncPauseMs: 0 })
+  assert.deepEqual([await sync(), await sync(), answers.length], [false, false, 1])
+  answers[0]!()
+  await eventually(
+    async () => (await sync(), answers.length),
+    (count) => count === 2,
+  )
+  answers[1]!()
+})
+
 test('the response lets a page poll often at first, then seldom, and stop when nothing will change', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
@@ -523,6 +548,25 @@ test('requests for receipts cannot fill a mailbox', async (t) => {
   const refused = await send(orderId, EMAIL)
   assertProblem(refused, 429, 'rate_limited')
   assert(Number(refused.headers.get('retry-after')) > 3000)
+  assert.equal((await send(other.orderId, 'eve@example.com')).status, 202)
+})
+
+test('requests for receipts from many networks, at two instances, cannot fill a mailbox', async (t) => {
+  const env = { LIMITS: 'receipt=2/3600', TRUST_PROXY: '1' }
+  const shop = await startTestShop(t, { env })
+  const instances = [shop, await startTestShop(t, { env, databaseUrl: shop.databaseUrl })]
+  const [{ orderId }, other] = [await shop.paid(), await shop.paid({ email: 'eve@example.com' })]
+  let asked = 0
+  const send = (id: string, email: string) =>
+    instances[(asked += 1) % 2]!.call('POST', `/api/checkout/${id}/receipt`, { email }, { 'x-forwarded-for': newAddress() }) // oxfmt-ignore
+  // requests without the order's address send nothing, and use up nothing of the buyer's
+  for (let at = 0; at < 3; at++) assert.equal((await send(orderId, 'eve@example.com')).status, 202)
+  for (let at = 0; at < 2; at++) assert.equal((await send(orderId, EMAIL)).status, 202)
+  for (let at = 0; at < 2; at++) {
+    const refused = await send(orderId, EMAIL)
+    assertProblem(refused, 429, 'rate_limited')
+    assert(Number(refused.headers.get('retry-after')) > 3000)
+  }
   assert.equal((await send(other.orderId, 'eve@example.com')).status, 202)
 })
 

@@ -5,6 +5,7 @@ import { askDueTaxIds } from '../../src/invoices/tax-id-checks.ts'
 import { registerAsker } from '../../src/tax-ids/vies.ts'
 import { startVies } from '../stand-ins/vies.ts'
 import { COMPANY, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { newAddress } from '../support/seller.ts'
 import { type TestShop, assertProblem, startTestShop } from '../support/shop.ts'
 
 const put = (shop: TestShop, orderId: string, change: object = {}) =>
@@ -49,6 +50,22 @@ test('the same details again, also at the same moment, issue one correction; oth
     .filter(({ kind }) => kind === 'correction')
     .map(({ number }) => number.slice(-7))
   assert.deepEqual(numbers, ['R000001', 'R000002', 'R000003', 'R000004', 'R000005'])
+})
+
+test('requests to add details are limited for each order and network', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'receipt=2/3600', TRUST_PROXY: '1' } })
+  await withInvoices(shop)
+  const productId = await shop.product()
+  const [orderId, other] = [await paidOrder(shop, productId), await paidOrder(shop, productId)]
+  const put = (id: string, from: string, email = COMPANY.email) =>
+    shop.call('PUT', `/api/checkout/${id}/invoice-details`, { ...COMPANY, email }, { 'x-forwarded-for': from })
+  const [network, another] = [newAddress(), newAddress()]
+  assert.equal((await put(orderId, network)).status, 200)
+  // a guess at the address counts too
+  assertProblem(await put(orderId, network, 'eve@example.com'), 404, 'order_not_found')
+  assertProblem(await put(orderId, network), 429, 'rate_limited')
+  assert.equal((await put(orderId, another)).status, 200, 'a stranger does not use up the buyer’s')
+  assert.equal((await put(other, network)).status, 200)
 })
 
 test('wrong details are refused with their reason, and issue nothing', async (t) => {

@@ -209,6 +209,41 @@ test('a revoked key ends at once on every instance, with the keys that it made',
   assert.equal((await programWith(other, stranger.secret).call('GET', '/api/orders')).status, 200)
 })
 
+test('a signed-in seller who rolls a key without overlap ends the keys that it made, and the key goes on', async () => {
+  const [shop, other] = pair()
+  const ann = newBrowser(shop)
+  await ann.signInByCode(newMailbox())
+  const stolen = await makeKey(ann, ['keys:write', 'orders:read'], { name: 'Stolen' })
+  const child = await makeKey(programWith(shop, stolen.secret), ['keys:write', 'orders:read'], { name: 'Child' })
+  const grandchild = await makeKey(programWith(other, child.secret), ['orders:read'], { name: 'Grandchild' })
+  const another = await makeKey(ann, ['keys:write', 'orders:read'], { expiresAt: null })
+  const roll = (caller: Pick<typeof ann, 'call'>, overlapHours: number) =>
+    caller.call('POST', `/api/keys/${stolen.id}/roll`, { overlapHours })
+  const opens = async ({ secret }: { secret: string }) =>
+    (await programWith(other, secret).call('GET', '/api/orders')).status === 200
+
+  // with an overlap the owner changes a secret that nobody has seen
+  const { secret } = (await roll(ann, 1)).body
+  // and a program changes its own secret, or that of another key, and needs the keys that were made
+  const byItself = await roll(programWith(shop, secret), 0)
+  const byAnother = await roll(programWith(shop, another.secret), 0)
+  assert.deepEqual([byItself.status, byAnother.status], [200, 200])
+  assert.deepEqual([await opens(child), await opens(grandchild)], [true, true])
+
+  const { status, body } = await roll(ann, 0)
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.deepEqual([body.key.status, body.key.revokedAt], ['active', null])
+  for (const { secret } of [child, grandchild])
+    assertProblem(await programWith(other, secret).call('GET', '/api/orders'), 401, 'key_revoked')
+  assert.deepEqual([await opens(stolen), await opens(byAnother.body), await opens(body)], [false, false, true])
+  assert(await opens(another), 'a key of another maker goes on')
+  const history = (await ann.call('GET', '/api/auth/history')).body.items
+  assert.deepEqual(
+    history.filter(({ what }: { what: string }) => what === 'key_revoked').map(({ keyName }: { keyName: string }) => keyName).sort(), // oxfmt-ignore
+    ['Child', 'Grandchild'],
+  )
+})
+
 test('a key that is revoked while it makes others leaves none behind', async () => {
   const [shop, other] = pair()
   const ann = await signedInAnn(shop)

@@ -297,6 +297,40 @@ test('a receipt is sent again to the order’s address, and not while the order 
   for (const { subject } of mails) assert.equal(subject, 'Your receipt: A book')
 })
 
+test('a seller has the receipt of an order sent only so often, over all instances, and strangers use up nothing of it', async (t) => {
+  const env = { LIMITS: 'receipt=2/3600' }
+  const one = await startTestShop(t, { env })
+  const two = await startTestShop(t, { env, databaseUrl: one.databaseUrl })
+  const [seller, stranger] = [newBrowser(one), newBrowser(one)]
+  await seller.signInByCode('ann@shop.test')
+  await stranger.signInByCode(newMailbox())
+  const [email, open] = [newMailbox(), await one.checkout()]
+  const [orderId, other] = [await pastOrder(one, email), await pastOrder(one, newMailbox())]
+  const send = (browser: Pick<Browser, 'call'>, id = orderId) => browser.call('POST', `/api/orders/${id}/receipt`, {})
+  for (let time = 0; time < 3; time++) {
+    assertProblem(await send(newBrowser(one)), 401, 'not_signed_in')
+    assertProblem(await send(stranger), 404, 'order_not_found')
+    assertProblem(await send(seller, open.orderId), 409, 'order_not_paid')
+  }
+  // what the buyer asks for is counted by itself
+  for (let time = 0; time < 2; time++)
+    assert.equal((await one.call('POST', `/api/checkout/${orderId}/receipt`, { email })).status, 202)
+  const elsewhere = seller.through(two)
+  assert.equal((await send(seller)).status, 202)
+  assert.equal((await send(elsewhere)).status, 202)
+  for (const browser of [seller, elsewhere]) {
+    const refused = await send(browser)
+    assertProblem(refused, 429, 'rate_limited')
+    assert(Number(refused.headers.get('retry-after')) > 3000)
+  }
+  assert.equal((await send(seller, other)).status, 202)
+  const mails = await eventually(
+    () => one.mails(email),
+    ({ length }) => length === 4,
+  )
+  for (const { subject } of mails) assert.equal(subject, 'Your receipt: A book')
+})
+
 test('as CSV all orders come, with decimals beside the minor units, and no text is a formula', async () => {
   const { browser, sellerId } = await newSeller()
   const names = ['=cmd|calc', '+1', '-1', '@SUM(A1)', '\ttab', 'a "quoted", one', 'two\r\nlines', 'Übung', '＝1']

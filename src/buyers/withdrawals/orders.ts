@@ -13,9 +13,13 @@ const MOST_NAMED = 20
 const ORDER_ID = /\bord_[0-9a-hjkmnp-tv-z]{26}\b/g
 const SHORT_NUMBER = /\b[0-9a-z]{4}-[0-9a-z]{4}\b/g
 
+/** The seller of an order hears of no further statement for so long, while one is open: a stranger can make many of them. */
+const QUIET = '1 day'
+
 /**
  * Finds the orders that a statement may be about, once: those whose number it has, or else those that were bought with its address. The
- * seller of an order with both its number and its address gets a mail and an event.
+ * seller of an order with both its number and its address gets a mail and an event, unless another such statement of the last day is
+ * still open.
  */
 export const findWithdrawn = (db: Db, jobs: Jobs, id: string): Promise<void> =>
   inTransaction(db, async (tx) => {
@@ -29,7 +33,7 @@ export const findWithdrawn = (db: Db, jobs: Jobs, id: string): Promise<void> =>
     const orders = await namedOrders(tx, id, email, { named, ends: ends.flatMap((one) => endOfNumber(one) ?? []) })
     const found = orders.length > 0 ? orders : await ordersOf(tx, id, email)
     await sql`insert into withdrawal_lookups (withdrawal_id, found) values (${id}, ${found.length})`.execute(tx)
-    const sure = orders.filter(({ hasAddress }) => hasAddress)
+    const sure = orders.filter(({ hasAddress, wasHeard }) => hasAddress && !wasHeard)
     await recordOrderEvents(tx, sure.map(({ orderId }) => ({ orderId, type: 'order.withdrawn' }))) // oxfmt-ignore
     await jobs.add(tx, 'mail', sure.map(({ orderId }) => ({ data: { kind: 'seller_withdrawn', orderId } }))) // oxfmt-ignore
   })
@@ -39,20 +43,28 @@ interface Found {
   hasAddress: boolean
 }
 
+interface Named extends Found {
+  /** The seller has heard of another statement with number and address a short time ago, and it is still open. */
+  wasHeard: boolean
+}
+
 /** A short number counts only with the order's address: it is too short to name one order of all. */
 async function namedOrders(
   tx: Tx,
   id: string,
   email: string,
   { named, ends }: { named: readonly string[]; ends: readonly string[] },
-): Promise<Found[]> {
+): Promise<Named[]> {
   if (named.length + ends.length === 0) return []
-  const { rows } = await sql<Found>`
-    insert into withdrawal_orders (withdrawal_id, order_id, seller_id, is_named, has_address)
+  const { rows } = await sql<Named>`
+    insert into withdrawal_orders as made (withdrawal_id, order_id, seller_id, is_named, has_address)
     select ${id}, o.id, o.seller_id, true, o.email = ${email} from orders o
     where (o.id = any(${[...named]}::text[]) or (o.email = ${email} and right(o.id, 8) = any(${[...ends]}::text[])))
       and o.paid_at is not null order by o.id
-    returning order_id as "orderId", has_address as "hasAddress"`.execute(tx)
+    returning order_id as "orderId", has_address as "hasAddress", exists (
+      select from withdrawal_orders b join withdrawals w on w.id = b.withdrawal_id
+      where b.order_id = made.order_id and b.withdrawal_id <> made.withdrawal_id and b.is_named and b.has_address
+        and b.done_at is null and w.received_at > now() - ${QUIET}::interval) as "wasHeard"`.execute(tx)
   return rows
 }
 

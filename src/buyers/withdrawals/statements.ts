@@ -5,11 +5,11 @@ import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { Locale } from '../../kit/locales.ts'
-import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
+import { type Limit, countOneThenOther, refuseBeyond } from '../../kit/limits.ts'
 import type { NewWithdrawal, Withdrawal } from './schema.ts'
 
 export interface WithdrawalLimits {
-  /** Statements from one network, and statements that are acknowledged to one mailbox. Each sends a mail. */
+  /** Statements from one network, and mails that acknowledge statements to one mailbox. */
   withdrawal?: Limit
 }
 
@@ -20,12 +20,13 @@ interface Parts {
 }
 
 const TOO_MANY =
-  'Too many statements came from your network or for this address. Please wait, or write to the seller: an e-mail works just as well as this form.'
+  'Too many statements came from your network. Please wait, or write to the seller: an e-mail works just as well as this form.'
 
 /**
  * Takes a statement of withdrawal. It looks at no order, so neither its answer nor its time shows whether one exists. The statement, its
- * acknowledgement and the job that looks for the order are written in one transaction. Refuses `rate_limited`, and
- * `idempotency_key_reused` for another statement with the same key.
+ * acknowledgement and the job that looks for the order are written in one transaction. Beyond the limit of the mailbox the statement
+ * counts all the same, and only its mail is not sent. Refuses `rate_limited` for the network, and `idempotency_key_reused` for another
+ * statement with the same key.
  */
 export async function withdraw(
   { db, jobs, limits: { withdrawal: limit } }: Parts,
@@ -35,14 +36,7 @@ export async function withdraw(
   const requestKey = createHash('sha256').update(key).digest()
   const before = await find(db, requestKey)
   if (before) return repeated(before, statement)
-  if (limit)
-    refuseBeyond(
-      await countUses(db, [
-        { key: `withdrawal from ${network}`, limit },
-        { key: `withdrawal of ${email}`, limit },
-      ]),
-      TOO_MANY,
-    )
+  const isMailed = limit ? await countStatement(db, { network, email }, limit) : true
   const made = await inTransaction(db, async (tx) => {
     const { rows } = await sql<Row>`
       insert into withdrawals (id, request_key, name, email, contract)
@@ -50,12 +44,30 @@ export async function withdraw(
       on conflict (request_key) do nothing returning ${COLUMNS}`.execute(tx)
     if (!rows[0]) return undefined
     const data = { id: rows[0].id }
-    await jobs.add(tx, 'withdrawal_mail', [{ data: { ...data, locale } }])
+    if (isMailed) await jobs.add(tx, 'withdrawal_mail', [{ data: { ...data, locale } }])
     await jobs.add(tx, 'find_withdrawn', [{ data }])
     return rows[0]
   })
   // a simultaneous request with this key was faster
   return made ? viewOf(made) : repeated((await find(db, requestKey))!, statement)
+}
+
+/**
+ * Counts a statement, and tells whether its mail may be sent. Strangers can name the buyer's mailbox, so its limit refuses no statement.
+ * What a network may not state takes nothing from the mailbox. Refuses `rate_limited`.
+ */
+async function countStatement(
+  db: Db,
+  { network, email }: { network: string; email: string },
+  limit: Limit,
+): Promise<boolean> {
+  const [ofNetwork, ofMailbox] = await countOneThenOther(
+    db,
+    { key: `withdrawal from ${network}`, limit },
+    { key: `withdrawal of ${email}`, limit },
+  )
+  refuseBeyond([ofNetwork!], TOO_MANY)
+  return ofMailbox!.within
 }
 
 export interface Row {

@@ -92,7 +92,8 @@ export const makeKey = (parts: KeyParts, caller: Caller, asked: NewKey): Promise
 
 /**
  * Gives a key another secret. The old ones work for `overlapHours` more. The key's lifetime begins again, unless a key asks: it cannot
- * lengthen its own. The owner gets a mail. Refuses `key_not_found`, `key_ended`, `key_too_weak`.
+ * lengthen its own. Without overlap in a session, the keys that this one made end too: the owner may know of a thief. A key that asks
+ * ends no others, so that a program can change its own secret. The owner gets a mail. Refuses `key_not_found`, `key_ended`, `key_too_weak`.
  */
 export const rollKey = (
   parts: KeyParts,
@@ -114,6 +115,7 @@ export const rollKey = (
       )
     const secret = await addSecret(tx, id, parts.mode)
     await notifyOwner(tx, parts.jobs, eventOf(caller, 'key_rolled', key.name), caller.seller.email)
+    if (caller.session && overlapHours === 0) await endKeys(tx, caller, { madeBy: id, keeps: id })
     return { key: await readKey(tx, caller.seller.id, id), secret }
   })
 
@@ -122,14 +124,20 @@ export const revokeKey = (parts: KeyParts, caller: Caller, id: string): Promise<
   inTransaction(parts.db, async (tx) => {
     await holdCaller(tx, caller)
     refuseUnlessCovered(caller, await readKey(tx, caller.seller.id, id))
-    const { rows } = await sql<{ name: string }>`
-      with recursive ended as (
-        select id from api_keys where id = ${id} and seller_id = ${caller.seller.id}
-        union select k.id from api_keys k join ended e on k.made_by = e.id)
-      update api_keys k set revoked_at = now() from ended e where k.id = e.id and k.revoked_at is null
-      returning k.name`.execute(tx)
-    for (const { name } of rows) await addEvent(tx, eventOf(caller, 'key_revoked', name))
+    await endKeys(tx, caller, { madeBy: id })
   })
+
+/** Ends a key of the seller's, unless it `keeps` it, with the keys that it made, those that they made, and so on. */
+async function endKeys(tx: Tx, caller: Caller, { madeBy, keeps }: { madeBy: string; keeps?: string }): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    with recursive ended as (
+      select id from api_keys where id = ${madeBy} and seller_id = ${caller.seller.id}
+      union select k.id from api_keys k join ended e on k.made_by = e.id)
+    update api_keys k set revoked_at = now() from ended e
+    where k.id = e.id and k.id is distinct from ${keeps ?? null}::text and k.revoked_at is null
+    returning k.name`.execute(tx)
+  for (const { name } of rows) await addEvent(tx, eventOf(caller, 'key_revoked', name))
+}
 
 /** Ends all keys of a seller, whom the caller has locked. Returns how many there were. */
 export async function revokeAllKeys(tx: Tx, sellerId: string): Promise<number> {

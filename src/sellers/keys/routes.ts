@@ -107,7 +107,7 @@ function rollKeyRoute(server: Server, parts: KeyRouteParts): void {
         operationId: 'rollKey',
         summary: 'Give a key a new secret',
         description:
-          'Needs a sign-in of the last ten minutes, or a key with `keys:write`. Old and new secret both work for `overlapHours`. The lifetime of the key begins again, unless a key asks. You get a mail.',
+          'Needs a sign-in of the last ten minutes, or a key with `keys:write`. Old and new secret both work for `overlapHours`. With 0, asked for in a session, the keys that it made end too. The lifetime of the key begins again, unless a key asks. You get a mail.',
         tags: TAG,
         security: needs('keys:write'),
         params: KeyParams,
