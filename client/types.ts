@@ -2223,6 +2223,8 @@ export interface Api {
       returnToken: string
       /** The seller’s connected account, where the payment form pays. */
       account?: string
+      /** The product of the order. */
+      productId: string
       /** The order’s address with most of its letters left out. */
       emailHint: string
     }

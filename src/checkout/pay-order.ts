@@ -72,7 +72,7 @@ export function payOrderRoute(server: Server, parts: PayOrderParts): void {
       const isHolder = passes.passOf(orderId, request.body.token) === 'pay'
       const order = isHolder ? await orderToPay(db, orderId) : undefined
       if (!order) return refuseUnknown(request)
-      return { ...(await readyToPay(parts, order)), emailHint: maskedEmail(order.email) }
+      return { ...(await readyToPay(parts, order)), productId: order.productId, emailHint: maskedEmail(order.email) }
     },
   )
 }

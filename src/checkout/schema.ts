@@ -160,6 +160,7 @@ const PayToken = Type.String({ minLength: 1, maxLength: 100, description: 'The p
 export const PayOrder = Type.Object({ token: PayToken })
 export const Payable = Type.Object({
   ...Payment,
+  productId: Type.String({ description: 'The product of the order.' }),
   emailHint: Type.String({
     description: 'The order’s address with most of its letters left out.',
     examples: ['b…@example.com'],

@@ -162,6 +162,8 @@ export const ar: Catalogue = {
     canCloseText: 'يُرسل الإيصال مع ملفاتك إلى {email} فور تأكيد الدفع.',
     checkNow: 'تحقق الآن',
     viewOrder: 'عرض طلبك',
+    continueTo: 'المتابعة إلى {site}',
+    backToSeller: 'العودة إلى {seller}',
     paidYours: 'تم الدفع. أصبح لك.',
     itsYours: 'أصبح لك.',
     receiptTo: 'الإيصال في طريقه إلى {email}.',

@@ -169,6 +169,8 @@ export const de: Catalogue = {
     canCloseText: 'Der Beleg mit Ihren Dateien geht an {email}, sobald die Zahlung bestätigt ist.',
     checkNow: 'Jetzt nachsehen',
     viewOrder: 'Ihre Bestellung ansehen',
+    continueTo: 'Weiter zu {site}',
+    backToSeller: 'Zurück zu {seller}',
     paidYours: 'Bezahlt. Es gehört Ihnen.',
     itsYours: 'Es gehört Ihnen.',
     receiptTo: 'Der Beleg ist auf dem Weg zu {email}.',

@@ -168,6 +168,8 @@ export const en = {
     canCloseText: 'The receipt with your files goes to {email} as soon as the payment is confirmed.',
     checkNow: 'Check now',
     viewOrder: 'View your order',
+    continueTo: 'Continue to {site}',
+    backToSeller: 'Back to {seller}',
     paidYours: 'Paid. It’s yours.',
     itsYours: 'It’s yours.',
     receiptTo: 'The receipt is on its way to {email}.',

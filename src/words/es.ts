@@ -165,6 +165,8 @@ export const es: Catalogue = {
     canCloseText: 'El recibo con tus archivos se envía a {email} en cuanto se confirme el pago.',
     checkNow: 'Comprobar ahora',
     viewOrder: 'Ver tu pedido',
+    continueTo: 'Continuar a {site}',
+    backToSeller: 'Volver a {seller}',
     paidYours: 'Pagado. Es tuyo.',
     itsYours: 'Es tuyo.',
     receiptTo: 'El recibo está en camino a {email}.',

@@ -167,6 +167,8 @@ export const fr: Catalogue = {
     canCloseText: 'Le reçu avec vos fichiers est envoyé à {email} dès que le paiement est confirmé.',
     checkNow: 'Vérifier maintenant',
     viewOrder: 'Voir votre commande',
+    continueTo: 'Continuer vers {site}',
+    backToSeller: 'Revenir à {seller}',
     paidYours: 'Payé. C’est à vous.',
     itsYours: 'C’est à vous.',
     receiptTo: 'Le reçu est en route vers {email}.',

@@ -161,6 +161,8 @@ export const he: Catalogue = {
     canCloseText: 'הקבלה עם הקבצים שלך תישלח אל {email} ברגע שהתשלום יאושר.',
     checkNow: 'בדיקה עכשיו',
     viewOrder: 'הצגת ההזמנה שלך',
+    continueTo: 'המשך אל {site}',
+    backToSeller: 'חזרה אל {seller}',
     paidYours: 'שולם. זה שלך.',
     itsYours: 'זה שלך.',
     receiptTo: 'הקבלה בדרך אל {email}.',

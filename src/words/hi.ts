@@ -163,6 +163,8 @@ export const hi: Catalogue = {
     canCloseText: 'भुगतान की पुष्टि होते ही फ़ाइलों के साथ रसीद {email} पर भेजी जाएगी।',
     checkNow: 'अभी जाँचें',
     viewOrder: 'अपना ऑर्डर देखें',
+    continueTo: '{site} पर जाएँ',
+    backToSeller: '{seller} पर वापस जाएँ',
     paidYours: 'भुगतान हो गया। यह आपका है।',
     itsYours: 'यह आपका है।',
     receiptTo: 'रसीद {email} पर भेजी जा रही है।',

@@ -164,6 +164,8 @@ export const id: Catalogue = {
     canCloseText: 'Tanda terima dengan file Anda dikirim ke {email} begitu pembayaran dikonfirmasi.',
     checkNow: 'Periksa sekarang',
     viewOrder: 'Lihat pesanan Anda',
+    continueTo: 'Lanjut ke {site}',
+    backToSeller: 'Kembali ke {seller}',
     paidYours: 'Dibayar. Ini milik Anda.',
     itsYours: 'Ini milik Anda.',
     receiptTo: 'Tanda terima sedang dikirim ke {email}.',

@@ -166,6 +166,8 @@ export const it: Catalogue = {
     canCloseText: 'La ricevuta con i tuoi file arriva a {email} appena il pagamento è confermato.',
     checkNow: 'Controlla ora',
     viewOrder: 'Vedi il tuo ordine',
+    continueTo: 'Continua su {site}',
+    backToSeller: 'Torna a {seller}',
     paidYours: 'Pagato. È tuo.',
     itsYours: 'È tuo.',
     receiptTo: 'La ricevuta è in viaggio verso {email}.',

@@ -164,6 +164,8 @@ export const ja: Catalogue = {
     canCloseText: '支払いが確認されしだい、ファイル付きの領収書を {email} にお送りします。',
     checkNow: '今すぐ確認',
     viewOrder: '注文を見る',
+    continueTo: '{site} に進む',
+    backToSeller: '{seller} に戻る',
     paidYours: 'お支払いが完了しました。',
     itsYours: 'お受け取りいただけます。',
     receiptTo: '領収書を {email} にお送りしています。',

@@ -162,6 +162,8 @@ export const ko: Catalogue = {
     canCloseText: '결제가 확인되는 대로 파일이 담긴 영수증을 {email}(으)로 보냅니다.',
     checkNow: '지금 확인',
     viewOrder: '주문 보기',
+    continueTo: '{site}(으)로 계속',
+    backToSeller: '{seller}(으)로 돌아가기',
     paidYours: '결제되었습니다. 이제 고객님 것입니다.',
     itsYours: '이제 고객님 것입니다.',
     receiptTo: '영수증을 {email}(으)로 보내고 있습니다.',

@@ -165,6 +165,8 @@ export const nl: Catalogue = {
     canCloseText: 'De bon met je bestanden gaat naar {email} zodra de betaling bevestigd is.',
     checkNow: 'Nu kijken',
     viewOrder: 'Je bestelling bekijken',
+    continueTo: 'Verder naar {site}',
+    backToSeller: 'Terug naar {seller}',
     paidYours: 'Betaald. Het is van jou.',
     itsYours: 'Het is van jou.',
     receiptTo: 'De bon is onderweg naar {email}.',

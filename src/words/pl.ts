@@ -165,6 +165,8 @@ export const pl: Catalogue = {
     canCloseText: 'Potwierdzenie z plikami wyślemy na {email}, gdy tylko płatność zostanie potwierdzona.',
     checkNow: 'Sprawdź teraz',
     viewOrder: 'Zobacz zamówienie',
+    continueTo: 'Przejdź do {site}',
+    backToSeller: 'Wróć do sprzedawcy {seller}',
     paidYours: 'Zapłacono. To już Twoje.',
     itsYours: 'To już Twoje.',
     receiptTo: 'Potwierdzenie jest w drodze na {email}.',

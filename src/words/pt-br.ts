@@ -164,6 +164,8 @@ export const ptBR: Catalogue = {
     canCloseText: 'O recibo com seus arquivos vai para {email} assim que o pagamento for confirmado.',
     checkNow: 'Verificar agora',
     viewOrder: 'Ver seu pedido',
+    continueTo: 'Continuar para {site}',
+    backToSeller: 'Voltar para {seller}',
     paidYours: 'Pago. É seu.',
     itsYours: 'É seu.',
     receiptTo: 'O recibo está a caminho de {email}.',

@@ -164,6 +164,8 @@ export const tr: Catalogue = {
     canCloseText: 'Ödeme doğrulanır doğrulanmaz dosyalarınızla birlikte makbuz {email} adresine gönderilir.',
     checkNow: 'Şimdi bak',
     viewOrder: 'Siparişinizi görüntüleyin',
+    continueTo: '{site} sitesine devam et',
+    backToSeller: '{seller} mağazasına dön',
     paidYours: 'Ödendi. Artık sizin.',
     itsYours: 'Artık sizin.',
     receiptTo: 'Makbuz {email} adresine gönderiliyor.',

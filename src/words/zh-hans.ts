@@ -160,6 +160,8 @@ export const zhHans: Catalogue = {
     canCloseText: '付款确认后,附有文件的收据会立即发送到 {email}。',
     checkNow: '立即查看',
     viewOrder: '查看您的订单',
+    continueTo: '继续前往 {site}',
+    backToSeller: '返回 {seller}',
     paidYours: '已付款。它归您了。',
     itsYours: '它归您了。',
     receiptTo: '收据正发送到 {email}。',

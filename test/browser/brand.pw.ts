@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import sharp from 'sharp'
 import { de } from '../../src/words/de.ts'
-import { payButton, payByCard } from './buyer.ts'
+import { payButton, payByCard, requestsTo } from './buyer.ts'
 import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
@@ -108,5 +108,37 @@ test('where the seller asks, buyers tick a box for each statement, in their lang
   await expect(buyer.getByRole('button', { name: /19,00.* bezahlen$/ })).toBeVisible()
   await payByCard(buyer, { button: / bezahlen$/ })
   await expect(buyer.getByRole('heading', { name: de.pay.paidYours })).toBeVisible()
+  await context.close()
+})
+
+test('a box that is unticked while the order is being made takes the press back', async ({ page, browser }) => {
+  await signUp(page)
+  await page.getByLabel(/^Ask buyers to agree/).check()
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByText('Saved. Buyers see it from now on.')).toBeVisible()
+  const product = await newProduct(page)
+  const context = await browser.newContext({ baseURL: new URL(page.url()).origin })
+  const buyer = await context.newPage()
+  const attempts = requestsTo(buyer, /^\/api\/sandbox\//)
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  await buyer.route('**/api/checkout', async (route) => {
+    await held
+    await route.continue()
+  })
+  await buyer.goto(`/pay/?product=${product}`)
+  await buyer.getByLabel('E-mail').fill('bob@example.com')
+  for (const box of await buyer.getByRole('checkbox').all()) await box.check()
+  const answer = buyer.waitForResponse('**/api/checkout')
+  await payByCard(buyer)
+  await buyer.getByRole('checkbox').first().uncheck()
+  goOn()
+  await answer
+  await expect(payButton(buyer)).toBeVisible()
+  expect(attempts).toHaveLength(0)
+  await payButton(buyer).click()
+  await expect(buyer.getByRole('checkbox').first()).toBeFocused()
+  await buyer.getByRole('checkbox').first().check()
+  await payButton(buyer).click()
+  await expect(buyer.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   await context.close()
 })

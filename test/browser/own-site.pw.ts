@@ -1,6 +1,19 @@
 import type { Page } from '@playwright/test'
-import { makeOrder, newEmail, payButton, payByCard, payWith, shownOrderId, statusOf } from './buyer.ts'
-import { BASE_URL, DEMO_URL, expect, test } from './fixtures.ts'
+import { de } from '../../src/words/de.ts'
+import {
+  expectNoPayButton,
+  expectPaid,
+  kept,
+  makeOrder,
+  newEmail,
+  payButton,
+  payByCard,
+  payWith,
+  requestsTo,
+  shownOrderId,
+  statusOf,
+} from './buyer.ts'
+import { BASE_URL, DEMO_URL, PRODUCT_ID, expect, test } from './fixtures.ts'
 import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in the whole window, reached from the seller's own site and leading back to it.
@@ -76,34 +89,30 @@ for (const [what, url] of [
     }
   })
 
-test('an order that comes along with the address is taken, once, and a damaged one is not', async ({ page }) => {
+test('an address cannot bring its own order and key: whoever has the key gets the files', async ({ page }) => {
   const email = newEmail()
   const key = crypto.randomUUID()
-  const productId = new URL(DEMO_URL).searchParams.get('product')!
-  const made = await page.request.post(`${BASE_URL}/api/checkout`, {
-    data: { productId, email },
-    headers: { 'idempotency-key': key },
-  })
-  const { orderId } = (await made.json()) as { orderId: string }
-  const damaged = ['{', '{"email":"x"}', '[]', 'null', '%', JSON.stringify({ email, key, orderId: '<img src=x>' })]
-  for (const text of damaged) {
+  const { orderId } = await madeByProgram(page, { email }, key)
+  const orders = requestsTo(page, /^\/api\/checkout/)
+  for (const forged of [
+    { email, key },
+    { email, key, orderId },
+  ]) {
     await page.goto('about:blank')
-    await page.goto(`${DEMO_URL}#k=${text === '%' ? text : encodeURIComponent(text)}`)
+    await page.goto(`${DEMO_URL}#k=${encodeURIComponent(JSON.stringify(forged))}`)
     await expect(page.getByLabel('E-mail')).toHaveValue('')
-    expect(new URL(page.url()).hash).toBe('')
   }
-  await page.goto('about:blank')
-  await page.goto(`${DEMO_URL}#k=${encodeURIComponent(JSON.stringify({ email, key, orderId }))}`)
-  await expect(payButton(page)).toBeVisible()
-  await expect(page.getByText(orderId).first()).toBeVisible()
-  expect(new URL(page.url()).hash).toBe('')
+  expect(await kept(page)).toBeNull()
+  expect(orders).toHaveLength(0)
 })
 
 /** An order as a seller's program makes it. */
-async function madeByProgram(page: Page, fields: object = {}) {
-  const productId = new URL(DEMO_URL).searchParams.get('product')!
+async function madeByProgram(page: Page, fields: object = {}, key = crypto.randomUUID()) {
   const email = newEmail()
-  const made = await page.request.post(`${BASE_URL}/api/checkout`, { data: { productId, email, ...fields } })
+  const made = await page.request.post(`${BASE_URL}/api/checkout`, {
+    data: { productId: PRODUCT_ID, email, ...fields },
+    headers: { 'idempotency-key': key },
+  })
   expect(made.status(), await made.text()).toBe(201)
   return { email, ...((await made.json()) as { orderId: string; payUrl: string; clientSecret: string }) }
 }
@@ -112,12 +121,13 @@ const hint = (email: string) => `${email[0]}…@example.com`
 
 test('the link of an order that a program made pays that order, and goes on to the site', async ({ page }) => {
   const { email, orderId, payUrl } = await madeByProgram(page, { successUrl: successUrl(), metadata: { plan: 'team' } })
-  await page.goto(payUrl)
+  // what somebody adds to the address changes nothing about the order
+  await page.goto(payUrl.replace('#', '&clientReferenceId=cart-8#'))
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
   await expect(page.getByRole('heading', { name: 'The Quiet Shop' })).toBeVisible()
   await expect(page.getByText(hint(email))).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
-  expect(page.url(), 'the secret has left the address').not.toMatch(/#|order=/)
+  expect(page.url(), 'the secret has left the address').toBe(`${DEMO_URL}&clientReferenceId=cart-8&order=${orderId}`)
   expect(await page.content()).not.toContain(email)
   await expect(page.getByLabel('E-mail'), 'the address of the link cannot be changed').toHaveCount(0)
 
@@ -163,6 +173,107 @@ test('the link opens its order also where the browser has another order of the p
     await expect(page.getByText(orderId).first()).toBeVisible()
     await expect(payButton(page)).toBeVisible()
   }
+})
+
+test('under another product the link shows its own product before it asks for money', async ({ page }) => {
+  const { orderId, payUrl } = await madeByProgram(page)
+  const [, other] = [...(await (await page.request.get('/')).text()).matchAll(/"id":"(prod_[0-9a-z]{26})"/g)].find(
+    ([, id]) => id !== PRODUCT_ID,
+  )!
+  const forged = payUrl.replace(PRODUCT_ID, other!)
+  expect(forged).not.toBe(payUrl)
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/payment', async (route) => {
+    const response = await route.fetch()
+    await answer.promise
+    await route.fulfill({ response })
+  })
+  await page.goto(forged)
+  await expect(page.getByRole('heading', { name: 'Looking up your order' })).toBeVisible()
+  await expectNoPayButton(page)
+  answer.resolve()
+  await expect(page).toHaveURL(`${DEMO_URL}&order=${orderId}`)
+  await expect(page.getByRole('heading', { name: 'The Quiet Shop', exact: true })).toBeVisible()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  await page.goto(`/pay/?product=${other}`)
+  await expect(page.getByLabel('E-mail'), 'the other product has no order').toHaveValue('')
+})
+
+test('the order of a link leaves the product’s own address and its order alone', async ({ page, context }) => {
+  const stranger = await madeByProgram(page)
+  await page.goto(stranger.payUrl)
+  await expect(page.getByText(hint(stranger.email))).toBeVisible()
+  await page.goto(DEMO_URL)
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+
+  const own = await makeOrder(page)
+  const before = await kept(page)
+  await page.goto(stranger.payUrl)
+  await expect(page.getByText(stranger.orderId).first()).toBeVisible()
+  expect(await kept(page)).toEqual(before)
+  // the address names the order, so another tab of this browser finds it again
+  const other = await context.newPage()
+  await other.goto(page.url())
+  await expect(other.getByText(hint(stranger.email))).toBeVisible()
+  await other.getByLabel('Language').selectOption('de')
+  await expect(other.getByText(stranger.orderId).first()).toBeVisible()
+  await page.goto(DEMO_URL)
+  await expect(page.getByLabel('E-mail')).toHaveValue(own.email)
+
+  // an earlier version of the page kept the order of a link in the place of the product
+  await page.evaluate(
+    ([name, { orderId, payUrl }]) => {
+      const link = new URL(payUrl).hash.slice(3)
+      localStorage.setItem(name, JSON.stringify({ email: '…', key: link, orderId, link }))
+    },
+    [`till:product:${PRODUCT_ID}`, stranger] as const,
+  )
+  await page.reload()
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+})
+
+test('the buyer of a link whose order has ended can start a new one', async ({ page }) => {
+  const { orderId, payUrl } = await madeByProgram(page)
+  await page.route('**/status?**', async (route) => {
+    const json = {
+      orderId,
+      status: 'expired',
+      paid: false,
+      amount: 49_900,
+      currency: 'INR',
+      downloads: [],
+      nextPollMs: null,
+    }
+    await route.fulfill({ json })
+  })
+  await page.goto(payUrl)
+  await expect(page.getByRole('heading', { name: 'This order has expired' })).toBeVisible()
+  await page.getByRole('button', { name: 'Start a new order' }).click()
+  await expect(page).toHaveURL(DEMO_URL)
+  await page.unroute('**/status?**')
+  await page.getByLabel('E-mail').fill(newEmail())
+  await payByCard(page)
+  await expectPaid(page)
+  expect((await kept(page))!.orderId).not.toBe(orderId)
+})
+
+test('a link to an order that nobody knows makes no other order', async ({ page }) => {
+  const { payUrl, orderId } = await madeByProgram(page)
+  const unknown = `ord_${'0'.repeat(26)}`
+  await page.goto(payUrl.replace(orderId, unknown))
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${unknown}`)
+})
+
+test('the ways to the site are in the language of the page', async ({ page }) => {
+  const { payUrl, orderId } = await madeByProgram(page, { cancelUrl: `${site.origin}/cart` })
+  await page.goto(`${payUrl.replace('#', '&locale=de#')}`)
+  const seller = 'Ann’s Field Notes'
+  await expect(page.getByRole('link', { name: de.pay.backToSeller.replace('{seller}', seller) })).toBeVisible()
+  // a bank has brought the buyer to another browser
+  await page.route('**/status?**', (route) => route.abort())
+  await page.evaluate(() => localStorage.clear())
+  await page.goto(`${DEMO_URL}&locale=de&order=${orderId}&back=x`)
+  await expect(page.getByText(de.pay.confirming)).toBeVisible()
 })
 
 test('a damaged link takes no payment, and makes no other order', async ({ page }) => {

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { de } from '../../src/words/de.ts'
 import { startVies } from '../stand-ins/vies.ts'
-import { fillCard, newEmail, payButton } from './buyer.ts'
+import { fillCard, newEmail, payButton, requestsTo } from './buyer.ts'
 import { SIZES, expect, expectAccessible, expectFine, expectFits, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
 import { type Service, startService } from './service.ts'
@@ -22,7 +22,7 @@ const ends: (() => unknown)[] = []
 
 test.beforeAll(async ({ browser }) => {
   vies = await startVies({ after: (end) => void ends.push(end) })
-  service = await startService({ VIES_URL: vies.url })
+  service = await startService({ VIES_URL: vies.url, COUNTRY_HEADER: 'x-country', TRUST_PROXY: 'loopback' })
   ends.push(service.stop)
   database = new pg.Client({ connectionString: findEmbedded(path.join(service.dataDir, 'postgres')) })
   await database.connect()
@@ -186,3 +186,44 @@ test('gets another order with another number, the same one after a reload, and r
   await expect(page.getByRole('alert')).toContainText('(VIES) does not know this number')
   await expect(payButton(page)).toHaveText('Pay €12.00')
 }) // oxfmt-ignore
+
+test('buys another copy at the price with tax, until the number is given again', async ({ page }) => {
+  await page.setExtraHTTPHeaders({ 'x-country': 'FR' })
+  const { orders, vatId } = await newBuyer(page)
+  await open(page)
+  await vatId.fill('FR40303265045')
+  await vatId.press('Enter')
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await fillCard(page, '4242424242424242')
+  await payButton(page).click()
+  await expect(page.locator('.lines')).toContainText('€10.00')
+  await page.getByRole('button', { name: 'Buy another copy' }).click()
+  await expect(page.getByLabel('Your country')).toHaveValue('FR')
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+  await page.getByLabel('E-mail').fill(newEmail())
+  await fillCard(page, '4242424242424242')
+  await payButton(page).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toBeVisible()
+  await expect(page.locator('.lines')).toContainText('€12.00')
+  expect(orders.map(({ taxId }) => taxId)).toEqual(['FR40303265045', undefined])
+})
+
+test('a country that is changed while the order is being made takes the press back', async ({ page }) => {
+  const attempts = requestsTo(page, /^\/api\/sandbox\//)
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  await page.route('**/api/checkout', async (route) => {
+    await held
+    await route.continue()
+  })
+  await newBuyer(page)
+  await fillCard(page, '4242424242424242')
+  const answer = page.waitForResponse('**/api/checkout')
+  await payButton(page).click()
+  await page.getByLabel('Your country').selectOption('DE')
+  goOn()
+  await answer
+  await expect(payButton(page)).toHaveText('Pay €11.90')
+  expect(attempts).toHaveLength(0)
+  await payButton(page).click()
+  await expect(page.locator('.lines')).toContainText('19% VAT (DE)')
+})

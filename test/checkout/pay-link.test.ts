@@ -52,14 +52,16 @@ test('another token opens nothing: of another order, a status token, a changed o
 })
 
 test('the link pays the order once, and shows only a hint of the address', async () => {
-  const order = await made()
+  const productId = await shared().product()
+  const order = await made({ productId })
   const opened = await Promise.all(Array.from({ length: 5 }, () => pay(order.orderId, tokenOf(order))))
   for (const { status, body } of opened) {
     assert.equal(status, 200)
-    const { emailHint, ...payment } = body
+    const { emailHint, productId: sold, ...payment } = body
     const { statusToken: _, payUrl: __, ...same } = order
     assert.deepEqual(payment, same, 'it is the payment that was started with the order')
     assert.equal(emailHint, 'b…@example.com')
+    assert.equal(sold, productId, 'the page shows the order under its own product alone')
   }
   assert.equal((await shared().confirm(opened[0]!.body)).status, 200)
   await shared().until(order.orderId, ({ paid }) => paid)

@@ -7,15 +7,16 @@ const words = wordsOf('pay')
 
 /**
  * The statements that a seller can make the buyer agree to before the order, one box for each. No box is ticked beforehand, except
- * for an order for which the buyer has `given` the consents already.
+ * for an order for which the buyer has `given` the consents already. `onType`: the buyer changes one.
  */
-export function useConsents({ consents = [] }: ProductView, given: Wish['consents'] = []) {
+export function useConsents({ consents = [] }: ProductView, given: Wish['consents'] = [], onType: () => void) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(given.map(({ textId }) => textId)))
   const [isRefused, setRefused] = useState(false)
   const place = useRef<HTMLFieldSetElement>(null)
   const tick = (id: string, isTicked: boolean) => {
     setTicked((before) => new Set([...before].filter((one) => one !== id).concat(isTicked ? [id] : [])))
     setRefused(false)
+    onType()
   }
   return {
     /** Whether every box is ticked. Otherwise the first open one gets the focus. */

@@ -8,8 +8,12 @@ const names = countriesIn(LOCALE)
 
 export const nameOf = (code: string): string => names.get(code) ?? code
 
-/** The buyer's country, as the buyer says. `kept`: of an order that this browser has kept. */
-export function useCountry({ buyerCountry, seenCountry }: NonNullable<ProductView['tax']>, kept: string | undefined) {
+/** The buyer's country, as the buyer says. `kept`: of an order that this browser has kept. `onType`: the buyer changes it. */
+export function useCountry(
+  { buyerCountry, seenCountry }: NonNullable<ProductView['tax']>,
+  kept: string | undefined,
+  onType: () => void,
+) {
   const [country, setCountry] = useState(kept ?? buyerCountry ?? '')
   const [fault, setFault] = useState<string | undefined>(undefined)
   /** The country with which a contradiction was shown. */
@@ -46,6 +50,7 @@ export function useCountry({ buyerCountry, seenCountry }: NonNullable<ProductVie
           onChange={(event) => {
             setCountry(event.currentTarget.value)
             setFault(undefined)
+            onType()
           }}
         >
           {!country && <option value="">{words.chooseCountry}</option>}

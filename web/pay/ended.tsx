@@ -20,6 +20,9 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
 const CLOSED: Ending = ['clock', words.closed, words.closedText, words.startNew]
 const FULL_REFUND_PENDING: Ending = ['back', words.refundComing, words.refundedText]
 
+/** To the product's own address: the order of a link has this one. */
+const leaveLink = () => location.replace(location.search.replace(/&order=\w+/, ''))
+
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
   if (!order) return null
@@ -36,9 +39,9 @@ export function Ended({ checkout, state }: StepProps) {
       </div>
       <p class="soft">{text}</p>
       <OrderLink kept={kept} />
-      {again && !kept?.link && (
+      {again && (
         <p>
-          <button type="button" class="button" onClick={checkout.startOver}>
+          <button type="button" class="button" onClick={kept?.link ? leaveLink : checkout.startOver}>
             {again}
           </button>
         </p>

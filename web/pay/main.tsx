@@ -15,7 +15,7 @@ place.replaceChildren()
 const link = /^#p=([\w-]+)$/.exec(location.hash)?.[1]
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
-if (returned && link) takeLink(productId, returned.orderId, link)
+if (returned) takeLink(returned.orderId, link)
 await meetOwnSite(productId)
 // The first sum costs as much as the rest of the page: the browser loads its names of currencies. The page is drawn in
 // another task, so that the browser can react to the buyer in between.
@@ -23,4 +23,4 @@ money(0, 'USD')
 await new Promise((resolve) => setTimeout(resolve))
 // A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.
 if (returned && readKept(productId)?.orderId !== returned.orderId) void leadOn(returned)
-else render(<PayPage productId={productId} returned={link ? undefined : returned?.orderId} />, place)
+else render(<PayPage productId={productId} returned={returned?.back && returned.orderId} />, place)

@@ -15,6 +15,9 @@ import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
 import { ownSite, terms } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
 
+/** The answer about an order of a link has the first two, and any other one the token. */
+type Answer = Created & { emailHint?: string; productId?: string; statusToken?: string }
+
 /** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over another tab's checkout. */
 export function makeOrders(
   { get, set }: Store<State>,
@@ -28,7 +31,7 @@ export function makeOrders(
     const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()
-    const repeated = before && alike(before.email, email) && same(before.wish, wish)
+    const repeated = before && isFor(before, email, wish)
     const kept = repeated
       ? before
       : { email: email.trim(), key: newKey(), ...(Object.keys(wish).length > 0 && { wish }) }
@@ -47,11 +50,7 @@ export function makeOrders(
       // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
-      // The link is damaged. The order's page helps only its buyer on.
-      if (kept.link && code === 'order_not_found') {
-        keep(productId, undefined)
-        return location.replace(`/order/?order=${kept.orderId}`)
-      }
+      if (code === 'order_not_found') return startOver()
       // A refused address or currency is not worth keeping. A key that belongs to another request cannot be used again.
       if (/validation_|key_reused|not_offered/.test(code)) keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
@@ -60,21 +59,21 @@ export function makeOrders(
     }
   }
 
-  /** Whether the order for this address and wish is on the screen already and can be paid. An order of a link keeps its own. */
+  /** Whether the order for this address and wish is on the screen already and can be paid. */
   function isMade(email: string, wished?: Wish): boolean {
     const { kept, order, created } = get()
-    if (!kept?.orderId || !order || !created?.clientSecret) return false
-    return !!kept.link || (alike(kept.email, email) && same(kept.wish, { ...terms, ...wished }))
+    return !!(kept?.orderId && order && created?.clientSecret) && isFor(kept, email, { ...terms, ...wished })
   }
 
   /** `known`: how the order stands, if the page knows it. */
   function show(kept: Kept, created: Created, known: OrderStatus | undefined): void {
-    const { orderId, status, clientSecret } = created
+    const { orderId, status, clientSecret, emailHint, productId: sold = productId, statusToken } = created as Answer
     const { attempt: _, left: __, ...rest } = kept
     const isSame = kept.orderId === orderId
-    const isLinked = 'emailHint' in created
-    const next = { ...(isSame ? kept : { ...rest, orderId }), ...(isLinked && { email: created.emailHint }) }
-    if (!isLinked) rememberOrder(orderId, kept.email, created.statusToken)
+    // Anybody can put another product into a link, and nobody shall pay the order under that name.
+    if (sold !== productId) return location.replace(`?product=${sold}&order=${orderId}#p=${kept.link}`)
+    const next = { ...(isSame ? kept : { ...rest, orderId }), ...(emailHint && { email: emailHint }) }
+    if (!emailHint) rememberOrder(orderId, kept.email, statusToken)
     keep(productId, next)
     // Without a client secret the order was just found paid, or cannot be paid here.
     const order = clientSecret ? (known ?? (isSame ? get().order : undefined)) : freshOrder(created)
@@ -100,6 +99,9 @@ export function makeOrders(
   function startOver(): void {
     following.stop()
     keep(productId, undefined)
+    const { kept } = get()
+    // The link is damaged. The order's page helps only its buyer on.
+    if (kept?.link) return location.replace(`/order/?order=${kept.orderId}`)
     set({ ...NO_ORDER, kept: undefined, trouble: undefined })
   }
 
@@ -111,13 +113,15 @@ export function makeOrders(
  * order counts as not made, so that the form and the typed text keep their place. The next try has the same key.
  */
 async function howItStands(kept: Kept, created: Created): Promise<OrderStatus | undefined> {
-  const { orderId, clientSecret, statusToken } = created as Created & { statusToken?: string }
+  const { orderId, clientSecret, statusToken } = created as Answer
   if (kept.orderId === orderId || !clientSecret) return undefined
   return getStatus(orderId, kept.email, undefined, statusToken)
 }
 
-const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
-const same = (one: Wish = {}, other: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** Whether the kept order is the one for this address and wish. An order of a link has its own. */
+const isFor = ({ link, email, wish }: Kept, typed: string, wanted: Wish): boolean =>
+  !!link || (plain(email) === plain(typed) && JSON.stringify(wish ?? {}) === JSON.stringify(wanted))
+const plain = (email: string): string => email.trim().toLowerCase()
 
 const freshOrder = (created: Created): OrderStatus => ({
   ...created,

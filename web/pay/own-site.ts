@@ -1,9 +1,12 @@
 import type { ApiError, OrderStatus } from '../ui/api.ts'
+import { say, wordsOf } from '../ui/language.ts'
 import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
 
 // Talks to the seller's own site. The page loads it only for an address, a kept order or a return from a bank that needs it.
+
+const words = wordsOf('pay')
 
 export interface OwnSite {
   /** The page shows this now. */
@@ -14,7 +17,6 @@ export interface OwnSite {
 
 interface Tools {
   productId: string
-  keep: (productId: string, kept: Kept) => void
   readKept: (productId: string) => Kept | undefined
   /** With the origin of the site around the frame and the way back to the site, if the service knows them. */
   pageData: Pick<PageData, 'host' | 'cancelUrl'>
@@ -32,14 +34,12 @@ const BANK_MS = 40_000
 /** Afterwards the buyer waits on the order's page. */
 const LOOKS = 10
 const LOOK_MS = 2_000
-const KEPT = /^#k=(.+)$/
 
-export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } }: Tools): OwnSite {
+export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Tools): OwnSite {
   const isFramed = self !== top
-  takeKept((kept) => !readKept(productId)?.attempt && keep(productId, kept))
   let last: State | undefined
-  const say = (message: Message) => isFramed && host !== undefined && parent.postMessage(message, host)
-  const close = () => !isAtBank(last) && say({ till: 'closed' })
+  const tell = (message: Message) => isFramed && host !== undefined && parent.postMessage(message, host)
+  const close = () => !isAtBank(last) && tell({ till: 'closed' })
   if (isFramed) {
     document.documentElement.classList.add('framed')
     openLinksOutside()
@@ -49,6 +49,7 @@ export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } 
     })
   }
 
+  let isLeaving = false
   let before: View | undefined
   /** The buyer has paid just now, and not on an earlier visit of which this page reminds. */
   let hasJustPaid = false
@@ -57,14 +58,15 @@ export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } 
   function shown(view: View, state: State, seller: string): void {
     const { order } = state
     last = state
+    if (isLeaving) leave()
     if (before === undefined) {
-      say({ till: 'ready' })
-      if (isFramed) reportSize((height) => say({ till: 'size', height }))
+      tell({ till: 'ready' })
+      if (isFramed) reportSize((height) => tell({ till: 'size', height }))
     }
     const isPaid = view === 'delivered'
     if (view !== before) {
       hasJustPaid = isPaid && before !== undefined && before !== 'checking'
-      if (isPaid) say({ till: 'paid', orderId: order!.orderId })
+      if (isPaid) tell({ till: 'paid', orderId: order!.orderId })
       before = view
     }
     const onward = isPaid
@@ -76,13 +78,15 @@ export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } 
     // This browser knows no address that opens the files, so the order's page asks for it.
     if (isPaid && !hasJustPaid && state.kept?.link && !isFramed)
       return location.replace(`/order/?order=${order!.orderId}`)
-    show(line, onward, isPaid ? `Continue to ${onward && new URL(onward).host}` : `Back to ${seller}`)
+    const site = onward ? new URL(onward).host : ''
+    show(line, onward, isPaid ? say(words.continueTo, { site }) : say(words.backToSeller, { seller }))
   }
 
-  const leave = () => {
-    const query = new URLSearchParams(location.search)
-    for (const name of ['embed', 'host']) query.delete(name)
-    open(addressWith(last?.kept, `?${query}`), '_top')
+  /** At once, or as soon as the page tells of the order that was just made. */
+  function leave(): void {
+    const address = last && addressOf(last)
+    isLeaving = !address || last?.kept?.orderId !== readKept(productId)?.orderId
+    if (!isLeaving) open(address, '_top')
   }
   return { shown, ...(isFramed && { leave }) }
 }
@@ -95,7 +99,7 @@ export async function siteOf(ask: () => Promise<OrderStatus>): Promise<string | 
   const line = document.createElement('p')
   line.className = 'plain'
   line.role = 'status'
-  line.textContent = 'Confirming your payment…'
+  line.textContent = words.confirming
   document.getElementById('app')!.append(line)
   for (let looks = LOOKS; looks > 0; looks--) {
     const order = await ask().catch((trouble: Partial<ApiError>) => {
@@ -116,27 +120,15 @@ function isAtBank(state: State | undefined): boolean {
 }
 
 /**
- * A frame has no storage that the whole window could read. So the order goes with the address, behind the "#", which browsers
- * never send.
+ * The order's page in the whole window, which cannot read what the frame knows. So the order goes by its link, like one that a program
+ * made. The link does not hold the idempotency key: whoever has that can get the files.
  */
-function addressWith(kept: Kept | undefined, query: string): string {
-  const { email, key, orderId, wish, link } = kept ?? {}
-  return `${location.pathname}${query}${kept ? `#k=${encodeURIComponent(JSON.stringify({ email, key, orderId, wish, link }))}` : ''}`
-}
-
-function takeKept(take: (kept: Kept) => void): void {
-  const text = KEPT.exec(location.hash)?.[1]
-  if (text === undefined) return
-  history.replaceState(history.state, '', location.pathname + location.search)
-  try {
-    const { email, key, orderId, wish, link } = JSON.parse(decodeURIComponent(text)) as Partial<Kept>
-    if (!/^[^@]+@[^@]+$/.test(email ?? '') || !/^[\w-]{16,255}$/.test(key ?? '')) return
-    if (orderId !== undefined && !/^ord_[0-9a-z]{26}$/.test(orderId)) return
-    if (link !== undefined && !/^[\w-]{1,100}$/.test(link)) return
-    take({ email: email!, key: key!, ...(wish && { wish }), ...(orderId && { orderId }), ...(link && { link }) })
-  } catch {
-    // Somebody has changed the address. The buyer begins anew.
-  }
+function addressOf({ kept, created }: State): string | undefined {
+  if (!kept?.orderId || created?.orderId !== kept.orderId) return undefined
+  const query = new URLSearchParams(location.search)
+  for (const name of ['embed', 'host']) query.delete(name)
+  query.set('order', kept.orderId)
+  return `${location.pathname}?${query}${'payUrl' in created ? new URL(created.payUrl).hash : `#p=${kept.link}`}`
 }
 
 /** The site's address with the order added. Its own query and fragment stay. */

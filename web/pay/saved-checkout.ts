@@ -45,25 +45,31 @@ export interface Attempt {
   how?: HowToPay
 }
 
+/** The order of a link, which the page's address names. It is kept by itself, and the product's own address does not show it. */
+let linked: string | undefined
+const place = (productId: string) => placeOf(linked ?? productId)
+
 export const readKept = (productId: string): Kept | undefined => {
-  const kept = read<Kept>(placeOf(productId))
-  return kept?.email && kept.key ? kept : undefined
+  const kept = read<Kept>(place(productId))
+  return kept?.email && kept.key && (linked || !kept.link) ? kept : undefined
 }
 
-export const keep = (productId: string, kept: Kept | undefined): void => write(placeOf(productId), kept)
+export const keep = (productId: string, kept: Kept | undefined): void => write(place(productId), kept)
 
-/** Takes the order of a link. A return to the same order keeps the known state of its payment. */
-export function takeLink(productId: string, orderId: string, link: string): void {
-  if (readKept(productId)?.orderId !== orderId) keep(productId, { email: '…', key: link, orderId, link })
+/** Takes the order of a link. Without the link's token: only if this browser has kept the order, with the known state of its payment. */
+export function takeLink(orderId: string, link: string | undefined): void {
+  const isKept = read(placeOf(orderId))
+  if (!isKept && !link) return
+  linked = orderId
+  history.replaceState(history.state, '', `${location.href}&order=${orderId}`)
+  if (!isKept) keep('', { email: '…', key: link!, orderId, link: link! })
 }
 
 /** Calls `changed` when another tab has changed the kept order for the product. */
-export const onOtherTab = (productId: string, changed: () => void): void => listen(placeOf(productId), changed)
+export const onOtherTab = (productId: string, changed: () => void): void => listen(place(productId), changed)
 
 /**
- * At least 16 characters that cannot be guessed. `randomUUID` is missing where the page is not on https or localhost.
+ * At least 16 characters that cannot be guessed. `randomUUID` is missing where the page is not on https or localhost. The letters keep
+ * the digits apart, because the service refuses a text with the number of a card.
  */
-export function newKey(): string {
-  if (crypto.randomUUID) return crypto.randomUUID()
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+export const newKey = (): string => crypto.getRandomValues(new Uint16Array(9)).join('k')

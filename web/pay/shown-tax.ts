@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { getProduct, type ProductView } from '../ui/api.ts'
 
 type PriceTax = NonNullable<ProductView['tax']>
@@ -10,7 +10,7 @@ interface Trouble {
 }
 
 /** The tax on the page: of a country, and of a business that has a VAT number there. */
-export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceTax) => void) {
+export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceTax | undefined) => void) {
   /** The country's tax without a VAT number. */
   const [plain, setPlain] = useState(first!)
   const [shown, setShown] = useState({ tax: first!, vatId: '' })
@@ -19,6 +19,14 @@ export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceT
   /** The latest question: the buyer may have chosen something else meanwhile. */
   const latestRef = useRef<object | undefined>(undefined)
 
+  // Fields that come again begin with the product's tax, and so does the price beside them.
+  useEffect(
+    () => () => {
+      latestRef.current = undefined
+      onTax(undefined)
+    },
+    [onTax],
+  )
   function show(tax: PriceTax, vatId: string): void {
     setShown({ tax, vatId })
     onTax(tax)

@@ -1,18 +1,18 @@
 import { pageData } from '../ui/page-data.ts'
 import { getStatus, type Wish } from '../ui/api.ts'
 import type { OwnSite } from './own-site.ts'
-import { keep, readKept } from './saved-checkout.ts'
+import { readKept } from './saved-checkout.ts'
 
 const load = () => import('./own-site.ts')
 
 /** The page's part for the seller's own site, which shows the page in a frame, or to which the order leads. */
 export let ownSite: OwnSite | undefined
 
-/** Loads it if the page's address or an order of a link needs it. Without it the page sells all the same. */
+/** Loads it if the page's address needs it, which names the order of a link. Without it the page sells all the same. */
 export async function meetOwnSite(productId: string): Promise<void> {
-  if (readKept(productId)?.link || /embed=1|Url=|#k=/.test(location.href))
+  if (/embed=1|Url=|&order=/.test(location.href))
     await load().then(
-      (part) => (ownSite = part.meet({ productId, keep, readKept, pageData })),
+      (part) => (ownSite = part.meet({ productId, readKept, pageData })),
       () => {},
     )
 }

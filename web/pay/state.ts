@@ -1,4 +1,4 @@
-import type { Created, OrderStatus, ProductView, Rail, Status, Wish } from '../ui/api.ts'
+import type { ApiError, Created, OrderStatus, ProductView, Rail, Status, Wish } from '../ui/api.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
 import type { Kept } from './saved-checkout.ts'
 
@@ -79,7 +79,7 @@ export function viewOf({ kept, order, created, busy, trouble }: State): View {
 
 /** The order takes no payment any more although it waits for one: it was declined too often. */
 export const isClosing = (trouble: unknown): boolean =>
-  trouble instanceof Error && 'code' in trouble && trouble.code === 'payment_closed'
+  (trouble as Partial<ApiError> | undefined)?.code === 'payment_closed'
 
 export const NO_NOTICE = { notice: undefined, detail: undefined }
 export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, ...NO_NOTICE }

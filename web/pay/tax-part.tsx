@@ -12,7 +12,7 @@ export interface TaxPartProps {
   kept: Wish | undefined
   /** Why the order was not made. */
   refused: unknown
-  /** Shows the tax of a country. */
+  /** Shows the tax of a country. Undefined: that of the product. */
   onTax: (tax: ProductView['tax']) => void
   /** The buyer types. */
   onType: () => void
@@ -22,7 +22,7 @@ export interface TaxPartProps {
 
 /** Asks for the buyer's country, and a business for its VAT number. Only products with tax need it, so the page loads it on demand. */
 export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: TaxPartProps) {
-  const { country, differs, check, place, part } = useCountry(product.tax!, kept?.country)
+  const { country, differs, check, place, part } = useCountry(product.tax!, kept?.country, onType)
   const [typed, setTyped] = useState(kept ? (kept.taxId ?? '') : typedBefore('vat-id'))
   const vatIdPlace = useRef<HTMLInputElement>(null)
   const shown = useShownTax(product, onTax)

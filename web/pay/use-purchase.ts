@@ -20,7 +20,7 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const rail = product.rails.includes(picked) ? picked : (product.rails[0] ?? picked)
   const press = usePress(checkout.letGo)
   const contact = useContact(state, press.takeBack)
-  const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [])
+  const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [], press.takeBack)
   const tax = useTax(product, state, { onTax: checkout.showTax, onType: press.takeBack })
   const form = useForm()
   const offer = useOfferPart(product)
