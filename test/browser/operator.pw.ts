@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Page, Route } from '@playwright/test'
 import { SIZES, expect, expectFine, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
 import { startService, type Service } from './service.ts'
@@ -137,6 +137,34 @@ test.describe('on a phone', () => {
     await expect(shop.getByText('Your shop is suspended')).toBeVisible()
     await context.close()
   })
+})
+
+test('a second payment that did not go back is sent back from its order, which stays as it is', async ({ page }) => {
+  const orderId = await buy(page, 'success')
+  // The sandbox always sends a second payment back. This one stands for a processor that could not.
+  const addSecond = async (route: Route) => {
+    const order = await (await route.fetch()).json()
+    const [{ captures }] = order.payments
+    captures.push({ ...captures[0], captureId: 'second', purpose: 'duplicate' })
+    await route.fulfill({ json: order })
+  }
+  await page.context().route(`**/api/operator/orders/${orderId}`, addSecond, { times: 1 })
+  const posts: string[] = []
+  await page.context().route('**/send-back', (route) => {
+    posts.push(new URL(route.request().url()).pathname)
+    return route.fulfill({ status: 202, json: { items: [] } })
+  })
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/orders/${orderId}`)
+  await page.getByRole('button', { name: 'Send the other payment back' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('goes back to bob@example.com, who gets a mail. The order stays as it is.')
+  await expectFine(page, 'sending a second payment back')
+  await dialog.getByRole('button', { name: 'Send the other payment back' }).click()
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Send the other payment back' })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Refund' })).toBeVisible()
+  expect(posts).toEqual([`/api/operator/orders/${orderId}/send-back`])
 })
 
 test('an operator whose session has ended is led to the sign-in, and back to the same view', async ({ page }) => {
