@@ -96,7 +96,7 @@ async function refuseObstacles(release: Release, runner: Runner): Promise<void> 
   if (!refusal) return
   const service = (await runner.isRunning()) ? ', and the service still runs' : ''
   throw new Failure(
-    `${release.name} cannot take its place here: ${refusal}\nMove that file away and repeat. Nothing was changed${service}.`,
+    `git refuses the change to ${release.name}: ${refusal}\nMove that file away, or undo its changes, and run the upgrade again. Nothing was changed${service}.`,
   )
 }
 
@@ -106,11 +106,11 @@ async function startBefore(runner: Runner, what: string, readyWithinMs: number):
   // a mixture of two releases must not sell
   if (failure)
     throw new Failure(
-      `${what}, and the release before it could not be put back: ${failure}\nThe service is stopped. Mend this and repeat: the next upgrade goes back first.`,
+      `${what}, and the release before it could not be put back: ${failure}\nThe service is stopped. Fix this and run the upgrade again: it goes back first.`,
     )
   const again = await runner.start(Math.max(readyWithinMs, GOING_BACK_MS))
   const advice = await runner.leave()
   return again
     ? `${what}, and the release before it does not become ready: ${again} "npm run doctor" finds out more.`
-    : `${what}, so the release before it runs again, with all data. ${advice}`.trim()
+    : `${what}, so the release before it is back, with all data. ${advice}`.trim()
 }

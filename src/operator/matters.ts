@@ -98,9 +98,9 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
 async function unreturnedPayments(db: Db): Promise<Matter[]> {
   return (await failedReturns(db, MOST_SHOWN)).map(({ orderId, leftMinor, currency, at }) => ({
     what: 'refund_failed',
-    says: `${formatMoney(leftMinor, currency)} that a buyer paid beside the price of an order has not gone back, and the buyer still waits for it.`,
+    says: `${formatMoney(leftMinor, currency)} that pays for no order has not gone back to the buyer, who still waits for it.`,
     advice:
-      'Send that payment back, on the page of its order. Do not refund the order, which returns the price. If it fails again, see why in the processor’s dashboard (often the balance is too low).',
+      'Send it back on the page of the order. Do not refund the order: that would return the price instead. If sending it back fails again, see why in the processor’s dashboard (often the balance is too low).',
     view: `/orders/${orderId}`,
     at,
   }))

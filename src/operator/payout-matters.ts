@@ -97,7 +97,7 @@ function adviceFor({ account, isPresent, isPaid }: Pick<OddPass, 'account' | 'is
   if (isPaid)
     return 'A run has paid it already, or it made up for what the seller owed: do not make the transfer. The seller would get the money twice.'
   if (!isPresent)
-    return `Pay it with a run: it is in the seller’s balance. Make no transfer to another account of the seller: the order belongs to ${account}, which has ended, and a run would pay the same money again.`
+    return `Pay it with a run: it is in the seller’s balance. Do not transfer it to another account of the seller: the order belongs to ${account}, which has ended, so the service would not count that transfer, and a run would pay the money again.`
   return `Make the transfer to ${account} in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.`
 }
 

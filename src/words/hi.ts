@@ -164,7 +164,7 @@ export const hi: Catalogue = {
     checkNow: 'अभी जाँचें',
     viewOrder: 'अपना ऑर्डर देखें',
     continueTo: '{site} पर जाएँ',
-    backToSeller: '{seller} पर वापस जाएँ',
+    backToSeller: '{seller} की वेबसाइट पर वापस जाएँ',
     paidYours: 'भुगतान हो गया। यह आपका है।',
     itsYours: 'यह आपका है।',
     receiptTo: 'रसीद {email} पर भेजी जा रही है।',

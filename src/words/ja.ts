@@ -165,7 +165,7 @@ export const ja: Catalogue = {
     checkNow: '今すぐ確認',
     viewOrder: '注文を見る',
     continueTo: '{site} に進む',
-    backToSeller: '{seller} に戻る',
+    backToSeller: '{seller} のサイトに戻る',
     paidYours: 'お支払いが完了しました。',
     itsYours: 'お受け取りいただけます。',
     receiptTo: '領収書を {email} にお送りしています。',

@@ -165,7 +165,7 @@ export const tr: Catalogue = {
     checkNow: 'Şimdi bak',
     viewOrder: 'Siparişinizi görüntüleyin',
     continueTo: '{site} sitesine devam et',
-    backToSeller: '{seller} mağazasına dön',
+    backToSeller: '{seller} sitesine dön',
     paidYours: 'Ödendi. Artık sizin.',
     itsYours: 'Artık sizin.',
     receiptTo: 'Makbuz {email} adresine gönderiliyor.',

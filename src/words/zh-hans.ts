@@ -161,7 +161,7 @@ export const zhHans: Catalogue = {
     checkNow: '立即查看',
     viewOrder: '查看您的订单',
     continueTo: '继续前往 {site}',
-    backToSeller: '返回 {seller}',
+    backToSeller: '返回 {seller} 的网站',
     paidYours: '已付款。它归您了。',
     itsYours: '它归您了。',
     receiptTo: '收据正发送到 {email}。',

@@ -52,7 +52,7 @@ test('a release that ends at its start, and one that never becomes ready: the on
     assert.equal(status, 1, out)
     assert.match(
       out,
-      new RegExp(`^${tag} did not become ready, so the release before it runs again, with all data\\.$`, 'm'),
+      new RegExp(`^${tag} did not become ready, so the release before it is back, with all data\\.$`, 'm'),
     )
     assert.equal(head(), before)
     assert.equal((await call('GET', '/readyz')).status, 200)
@@ -106,7 +106,7 @@ test('a change that fails after the stop, before its first step and in the middl
     fs.rmSync(path.join(folder, '.git', 'index.lock'), { force: true })
     assert.equal(status, 1, out)
     assert.match(out, why)
-    assert.match(out, /^The change to v0\.5\.0 failed, so the release before it runs again, with all data\.$/m)
+    assert.match(out, /^The change to v0\.5\.0 failed, so the release before it is back, with all data\.$/m)
     assert.equal((await call('GET', '/readyz')).status, 200)
     assert.equal(head(), before)
     assert.equal(git('status', '--porcelain', '--untracked-files=no'), '')

@@ -65,8 +65,8 @@ test('a second payment whose return failed leads the operator to send it back, o
   assert.deepEqual(await one.shownToSeller(), [])
   const [matter, ...more] = await one.shown()
   assert.deepEqual([matter.view, more], [`/orders/${one.orderId}`, []])
-  assert.match(matter.says, /^₹499\.00 .*beside the price/)
-  assert.match(matter.advice, /^Send that payment back.*Do not refund the order/)
+  assert.match(matter.says, /^₹499\.00 that pays for no order/)
+  assert.match(matter.advice, /^Send it back on the page of the order\. Do not refund the order/)
 
   one.bank.refusesRefunds = false
   const answers = await Promise.all(Array.from({ length: 5 }, one.sendBack))

@@ -77,7 +77,7 @@ test('a sale whose account is gone is to be paid with a run, also when the selle
   all().route.accounts.delete(seller.account)
   await all().readDue()
   await all().awaits(seller.id, true)
-  const isByRun = new RegExp(`^Pay it with a run: .* Make no transfer to another account .*${seller.account}`)
+  const isByRun = new RegExp(`^Pay it with a run: .* Do not transfer it to another account .*${seller.account}`)
   assert.match(await advice(), isByRun)
   assert.equal((await connect(seller)).status, 200)
   assert.match(await advice(), isByRun)

@@ -81,8 +81,7 @@ function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }
   const held = payments.flatMap(heldOf)
   const isWaiting = status === 'needs_review'
   const post = (what: string, body: object = {}) => request('POST', `orders/${orderId}/${what}`, body)
-  if (isWaiting && held.length === 0)
-    return <p class="soft">The money is back, on its way back, or a bank decides about it.</p>
+  if (isWaiting && held.length === 0) return <p class="soft">The money is back, on its way back, or disputed.</p>
   if (!isWaiting && !paidAt) return <p class="soft">This order was not paid.</p>
   return (
     <div class="row">

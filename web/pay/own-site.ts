@@ -79,7 +79,7 @@ export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Too
     if (isPaid && !hasJustPaid && state.kept?.link && !isFramed)
       return location.replace(`/order/?order=${order!.orderId}`)
     const site = onward ? new URL(onward).host : ''
-    show(line, onward, isPaid ? say(words.continueTo, { site }) : say(words.backToSeller, { seller }))
+    show(line, onward, isPaid ? say(words.continueTo, { site }) : say(words.backToSeller, { seller: isolated(seller) }))
   }
 
   /** At once, or as soon as the page tells of the order that was just made. */
@@ -130,6 +130,9 @@ function addressOf({ kept, created }: State): string | undefined {
   query.set('order', kept.orderId)
   return `${location.pathname}?${query}${'payUrl' in created ? new URL(created.payUrl).hash : `#p=${kept.link}`}`
 }
+
+/** As `<bdi>` does in markup: a name keeps its own direction. */
+const isolated = (name: string) => `\u2068${name}\u2069`
 
 /** The site's address with the order added. Its own query and fragment stay. */
 function withOrder(address: string, orderId: string): string {

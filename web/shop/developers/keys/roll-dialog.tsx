@@ -5,7 +5,7 @@ import { RefusedByAge } from '../refused-by-age.tsx'
 import { rollKey, type ApiKey, type MadeKey } from './keys-api.ts'
 
 const OVERLAPS: [hours: number, words: string][] = [
-  [0, 'ends at once, and so do the keys made with it'],
+  [0, 'ends at once, and so do the keys that this key made'],
   [1, 'works for an hour more'],
   [24, 'works for a day more'],
   [168, 'works for a week more'],
