@@ -4,7 +4,7 @@
 import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
+import { BackupUnderWay, claimPlace, makeBase, ownInstallation } from '../src/backup/base.ts'
 import { copyNewFiles, forgetLostFiles } from '../src/backup/files.ts'
 import { prune } from '../src/backup/retention.ts'
 import { noteRun, noted } from '../src/backup/runs.ts'
@@ -43,6 +43,7 @@ async function backUp(): Promise<void> {
     const wal = { folder: walFolder, cluster: clusterId(dataDir) }
     const base = await noted(db, 'base', async () => {
       say('the files')
+      await claimPlace(vault, await ownInstallation(db))
       await forgetLostFiles(db, vault)
       const copied = await copyNewFiles(db, storage, vault)
       say(`${copied} new files copied; the database`)

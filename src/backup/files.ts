@@ -105,7 +105,7 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
       where b.key > ${last} and b.sha256 is not null
       union all
       select f.id, f.sha256, f.size_bytes from files f
-      where f.id > ${last} and not exists (select from backup_files b where b.key = f.id)
+      where f.id > ${last} and not exists (select from backup_files b where b.key = f.id and b.sha256 is not null)
       order by 1 limit ${AT_ONCE}`.execute(db)
     if (rows.length === 0) return done
     for (const { key, sha256, sizeBytes } of rows) {
@@ -137,12 +137,12 @@ async function sizeOf(storage: Storage, key: string): Promise<number | undefined
   }
 }
 
-/** Undefined when an object of the backup is damaged: one file must not keep all others from coming back. */
+/** Undefined when an object of the backup is damaged: one file must not keep all others from coming back. A missing key would. */
 async function whenSealed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof SealError) return undefined
+    if (error instanceof SealError && error.problem !== 'other_key') return undefined
     throw error
   }
 }

@@ -15,7 +15,7 @@ import type { Vault } from '../kit/vault/vault.ts'
 import { type FilesBack, bringFilesBack } from './files.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
-import { readBases } from './retention.ts'
+import { keptBases, readBases } from './retention.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
@@ -144,14 +144,25 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
   return true
 }
 
-/** How many segments come after a missing one that PostgreSQL has asked for. A gap after the moment of `--at` does no harm. */
-async function unusedSegments(vault: Vault, { cluster, firstSegment }: Base, asked: ReadonlySet<string>): Promise<number> {
+/**
+ * How many segments come after a missing one that PostgreSQL has asked for. A gap after the moment of `--at` does no harm, and neither
+ * does the end of a weekly or monthly copy, which is kept without the log that followed.
+ */
+async function unusedSegments(vault: Vault, base: Base, asked: ReadonlySet<string>): Promise<number> {
+  const { cluster, firstSegment, lastSegment } = base
   const timeline = firstSegment.slice(0, 8)
   const found = (await vault.list(walName(cluster, timeline))).map((name) => name.slice(walName(cluster, '').length))
   const later = found.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= firstSegment).sort()
   const gap = later.findIndex((name, at) => at > 0 && name !== following(later[at - 1]!)[0])
-  return gap < 0 || !asked.has(following(later[gap - 1]!)[0]!) ? 0 : later.length - gap
-} // oxfmt-ignore
+  if (gap < 0 || !asked.has(following(later[gap - 1]!)[0]!)) return 0
+  if (later[gap - 1] === lastSegment && !(await hasItsLog(vault, base))) return 0
+  return later.length - gap
+}
+
+async function hasItsLog(vault: Vault, { id }: Base): Promise<boolean> {
+  const { daily } = keptBases(await readBases(vault), new Date())
+  return daily.some((base) => base.id === id)
+}
 
 async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
   // a part of the log that is written without the archive would be a gap for every later restore

@@ -12,12 +12,15 @@ type Dated = Pick<Base, 'id' | 'startedAt' | 'cluster' | 'firstSegment'>
 
 /**
  * Oldest first, by the place in the log, because the clock can have been set back. A restore begins a new timeline, which counts
- * first. Clusters follow each other by the times of their last bases, because an operator can go back to an earlier one.
+ * first. Clusters follow each other by the times of their bases with the highest place, because an operator can go back to an earlier one.
  */
 function inLogOrder<One extends Dated>(bases: readonly One[]): One[] {
-  const ends = new Map<string, string>()
-  for (const { cluster, startedAt } of bases) if (startedAt > (ends.get(cluster) ?? '')) ends.set(cluster, startedAt)
-  const places = new Map(bases.map((one) => [one, `${ends.get(one.cluster)} ${one.cluster} ${one.firstSegment}`]))
+  const ends = new Map<string, One>()
+  for (const base of bases)
+    if (base.firstSegment >= (ends.get(base.cluster)?.firstSegment ?? '')) ends.set(base.cluster, base)
+  const places = new Map(
+    bases.map((one) => [one, `${ends.get(one.cluster)!.startedAt} ${one.cluster} ${one.firstSegment}`]),
+  )
   return bases.toSorted((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1))
 }
 

@@ -328,11 +328,13 @@ function flipBit(file: string): void {
 test('another service is refused at the place of this one, and changes nothing there', async () => {
   const dataDir = serviceFolder(t)
   const before = fs.readFileSync(path.join(place, 'identity'))
+  const files = fs.readdirSync(path.join(place, 'files'))
   const service = await startService(t, dataDir, env)
   const { status, out } = await backUp(dataDir)
   assert.equal(status, 1, out)
   assert.match(out, /BACKUP_URL: this place holds the backup of another service/)
   assert.deepEqual(fs.readFileSync(path.join(place, 'identity')), before)
+  assert.deepEqual(fs.readdirSync(path.join(place, 'files')), files)
   await service.kill()
 })
 
