@@ -44,11 +44,11 @@ export async function leaseEndpoints(
       from unnest(${working.map(({ id }) => id)}::text[], ${working.map(({ isFailing }) => isFailing)}::boolean[]) as w(id, is_failing)
         join webhook_endpoints e on e.id = w.id),
     due as (
-      select e.id, e.seller_id, e.failing_since is not null as is_failing, greatest(d.due_at, e.leased_until, e.held_until) as since
+      select e.id, e.seller_id, e.failing_since is not null as is_failing, least(now(), greatest(d.due_at, e.leased_until, e.held_until)) as since
       from webhook_endpoints e cross join lateral (
         select due_at from webhook_deliveries
         where endpoint_id = e.id and state = 'waiting' and due_at <= now() order by due_at limit 1) d
-      where removed_at is null and paused is null and held_until <= now() and leased_until <= now()
+      where removed_at is null and paused is null and held_until <= now() and (sender is null or leased_until <= now())
         and not exists (select from working w where w.id = e.id)),
     counted as (
       select id, is_failing, since, ${ofSeller}::int < row_number() over (partition by seller_id, is_failing order by since, id) + (
@@ -61,7 +61,7 @@ export async function leaseEndpoints(
         when is_failing then case when is_beyond then ${beyondShare.failing}::int else ${room.failing}::int end
         else case when is_beyond then ${beyondShare.healthy}::int else ${room.healthy}::int end end),
     locked as (
-      select e.id from webhook_endpoints e where e.id in (select id from chosen) and e.leased_until <= now()
+      select e.id from webhook_endpoints e where e.id in (select id from chosen) and (e.sender is null or e.leased_until <= now())
       for no key update skip locked)
     update webhook_endpoints e set sender = ${sender}, leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
     from locked where e.id = locked.id
@@ -111,7 +111,10 @@ export async function readDue(
   return { ...endpoints[0], deliveries: rows }
 }
 
-/** Ends the leases of this process, so that others need not wait for their end. From then on the endpoints wait for their next turn. */
+/**
+ * Ends the leases of this process, so that others need not wait for their end. From then on the endpoints wait for their next turn. The
+ * missing sender ends the lease, and not the time, because the clock can be set back.
+ */
 export async function releaseEndpoints(db: Db, sender: string, endpointId: string | null = null): Promise<void> {
   await sql`
     update webhook_endpoints set sender = null, leased_until = now()

@@ -259,6 +259,24 @@ test('a key that is revoked while it makes others leaves none behind', async () 
   assert.equal(await count(shop, 'api_keys', sql`made_by = ${parent.id} and revoked_at is null`), 0)
 })
 
+test('a key that is rolled without overlap while it makes others leaves none behind, and no other secret', async () => {
+  const [shop, other] = pair()
+  const ann = await signedInAnn(shop)
+  const parent = await makeKey(ann, ['keys:write'])
+  const [rolled, ...made] = await Promise.all([
+    ann.call('POST', `/api/keys/${parent.id}/roll`, { overlapHours: 0 }),
+    ...Array.from({ length: 8 }, (_, at) =>
+      at % 2 === 0
+        ? programWith(other, parent.secret).call('POST', '/api/keys', { name: 'Quick', scopes: ['keys:write'] })
+        : programWith(other, parent.secret).call('POST', `/api/keys/${parent.id}/roll`, { overlapHours: 168 }),
+    ),
+  ])
+  assert.equal(rolled.status, 200, JSON.stringify(rolled.body))
+  for (const answer of made) assert([200, 201, 401].includes(answer.status), JSON.stringify(answer.body))
+  assert.equal(await count(shop, 'api_keys', sql`made_by = ${parent.id} and revoked_at is null`), 0)
+  assert.equal(await count(shop, 'api_key_secrets', sql`key_id = ${parent.id} and coalesce(ends_at > now(), true)`), 1)
+})
+
 test('a seller has at most a hundred keys that work', async () => {
   const [shop] = pair()
   const ann = newBrowser(shop)

@@ -140,3 +140,10 @@ test('receivers that are slow and always have something due give their slots to 
     await dispatcher.stop(10_000)
   }
 })
+
+test('a clock that was ahead for a while keeps no endpoint waiting', async (t) => {
+  const db = await database(t)
+  const ids = await busySeller(db)
+  await sql`update webhook_endpoints set leased_until = now() + interval '1 hour'`.execute(db)
+  assert.deepEqual(await lease(db, { healthy: 1, failing: 1, ofSeller: 1 }), ids)
+})

@@ -84,17 +84,18 @@ export function lostJobReleaser({ db, boss, begun, owner, endedAfterMs, runningI
   const seenEnded = new Map<number, number>()
   async function release(ended: ReadonlySet<number>): Promise<void> {
     for (const seen of seenEnded.keys()) if (!ended.has(seen)) seenEnded.delete(seen)
+    /** One that cannot be released must not stop the others. */
+    const failures: unknown[] = []
     for (const one of ended) {
       const since = seenEnded.get(one) ?? performance.now()
       seenEnded.set(one, since)
       if (performance.now() - since < endedAfterMs) continue
-      // one that cannot be released waits as long again, so that it does not stop the others
-      seenEnded.set(one, performance.now())
-      const released = await releaseJobsOf(db, boss, one)
-      if (released > 0) log.warn({ released }, 'jobs of a process that has ended were released')
+      const released = await releaseJobsOf(db, boss, one).catch((error: unknown) => void failures.push(error))
+      if (released) log.warn({ released }, 'jobs of a process that has ended were released')
     }
     await begun.claimQueues()
     await releaseUnreceived(db, boss, owner, runningIds())
+    if (failures.length > 0) throw failures[0]
   }
   return async (query: Query): Promise<boolean> => {
     const { rows } = await query(ENDED_OWNERS, [owner])

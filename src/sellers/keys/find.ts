@@ -8,7 +8,9 @@ import { type Standing, standingOf } from '../standing.ts'
 export interface FoundKey {
   id: string
   name: string
-  /** The end of the secret that the request brought. */
+  /** Of the secret that the request brought. */
+  secretHash: Buffer
+  /** The end of that secret. */
   lastFour: string
   prefix: string
   scopes: readonly string[]
@@ -34,7 +36,7 @@ export function keyFinder(db: Db): (secret: string) => Promise<FoundKey | undefi
   }
   return async (secret) => {
     const { rows } = await sql<Row>`
-      select k.id, k.name, x.last_four as "lastFour", x.prefix, k.scopes, k.product_ids as "productIds", k.expires_at as "expiresAt",
+      select k.id, k.name, x.secret_hash as "secretHash", x.last_four as "lastFour", x.prefix, k.scopes, k.product_ids as "productIds", k.expires_at as "expiresAt",
         case when k.revoked_at is not null then 'revoked' when x.ends_at <= now() then 'replaced'
           when k.expires_at <= now() then 'expired' else 'live' end as state,
         coalesce(k.last_used_at < date_trunc('hour', now(), 'UTC'), true) as "isStale",

@@ -177,7 +177,8 @@ async function holdCaller(tx: Tx, { seller, session, key }: Caller): Promise<voi
     throw new Refusal('not_signed_in', 'The session has ended.')
   if (!key) return
   const { rows } = await sql`
-    select 1 from api_keys where id = ${key.id} and revoked_at is null and coalesce(expires_at > now(), true)`.execute(
+    select 1 from api_keys k join api_key_secrets x on x.key_id = k.id and x.secret_hash = ${key.secretHash}
+    where k.id = ${key.id} and k.revoked_at is null and coalesce(least(k.expires_at, x.ends_at) > clock_timestamp(), true)`.execute(
     tx,
   )
   if (!isThere || rows.length === 0) throw new Refusal('key_revoked', 'The key has ended.')
