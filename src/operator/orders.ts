@@ -6,7 +6,7 @@ import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { State } from '../orders/states.ts'
 import { type RefundRow, requestRefundIn } from '../payments/refunds/request.ts'
-import { type Accepted, type SentBack, acceptPayment, sendPaymentBack } from '../payments/review.ts'
+import { type Accepted, type SentBack, acceptPayment, leftMinor, sendPaymentBack } from '../payments/review.ts'
 import { note } from './log.ts'
 
 export interface OrderSearch {
@@ -101,8 +101,7 @@ export async function findOrderOfSeller(db: Db, orderId: string): Promise<OrderO
           (select coalesce(json_agg(c), '[]') from (
             select c.processor_capture_id as id, c.purpose, c.amount_minor as "amountMinor", c.currency,
               c.captured_at as "capturedAt",
-              c.amount_minor - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.processor = c.processor
-                and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded')) as "leftMinor"
+              ${leftMinor} as "leftMinor"
             from captures c where c.payment_id = p.id order by c.captured_at) c) as captures,
           (select coalesce(json_agg(d), '[]') from (
             select d.processor_dispute_id as id, d.amount_minor as "amountMinor", d.state, d.respond_by as "respondBy"

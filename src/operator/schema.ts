@@ -108,7 +108,9 @@ export const OperatorOrder = Type.Object({
           }),
           amount: Amount,
           currency: Currency,
-          left: Type.Integer({ description: 'What has not gone back and is not on its way back, in minor units.' }),
+          left: Type.Integer({
+            description: 'What has not gone back, is not on its way back, and was not taken by a bank, in minor units.',
+          }),
           capturedAt: Time,
         }),
       ),

@@ -39,7 +39,7 @@ interface HeldCapture {
 }
 
 /** The part of the capture `c` that has not gone back, is not on its way back, and was not taken by a bank. */
-const leftMinor = sql<number>`(c.amount_minor
+export const leftMinor = sql<number>`(c.amount_minor
   - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.order_id = c.order_id and r.processor = c.processor
       and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded'))
   - (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0) from disputes d where d.order_id = c.order_id

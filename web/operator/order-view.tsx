@@ -131,12 +131,11 @@ function Actions({ order, onDone }: { order: OperatorOrder; onDone: () => void }
   )
 }
 
-/** The payments that are not the sale and can go back: no bank decides about them, and none has taken them. */
-function heldOf({ captures, disputes }: OperatorOrder['payments'][number]) {
-  if (disputes.some(({ state }) => state === 'open')) return []
-  const lost = disputes.filter(({ state }) => state === 'lost').reduce((sum, { amount }) => sum + amount, 0)
-  return captures.filter(({ purpose, left }) => purpose !== 'sale' && left > lost)
-}
+/** The payments that are not the sale and can go back: no bank decides about them. */
+const heldOf = ({ captures, disputes }: OperatorOrder['payments'][number]) =>
+  disputes.some(({ state }) => state === 'open')
+    ? []
+    : captures.filter(({ purpose, left }) => purpose !== 'sale' && left > 0)
 
 function Refund({ order: { orderId, currency }, onDone }: { order: OperatorOrder; onDone: () => void }) {
   const [typed, setTyped] = useState('')

@@ -56,12 +56,19 @@ export const readKept = (productId: string): Kept | undefined => {
 
 export const keep = (productId: string, kept: Kept | undefined): void => write(place(productId), kept)
 
-/** Takes the order of a link. Without the link's token: only if this browser has kept the order, with the known state of its payment. */
+/**
+ * Takes the order of a link. Without the link's token: only if this browser has kept the order, with the known state of its payment. In
+ * a frame, which has no storage, the token stays in the address.
+ */
 export function takeLink(orderId: string, link: string | undefined): void {
   const isKept = read(placeOf(orderId))
   if (!isKept && !link) return
   linked = orderId
-  history.replaceState(history.state, '', `${location.href}&order=${orderId}`)
+  history.replaceState(
+    history.state,
+    '',
+    `${location.href}&order=${orderId}${self !== top && link ? `#p=${link}` : ''}`,
+  )
   if (!isKept) keep('', { email: '…', key: link!, orderId, link: link! })
 }
 

@@ -13,7 +13,7 @@ const MOST_NAMED = 20
 const ORDER_ID = /\bord_[0-9a-hjkmnp-tv-z]{26}\b/g
 const SHORT_NUMBER = /\b[0-9a-z]{4}-[0-9a-z]{4}\b/g
 
-/** The seller of an order hears of no further statement for so long, while one is open: a stranger can make many of them. */
+/** While a statement is open, the seller hears of no further one until a day has passed without any: a stranger can make many. */
 const QUIET = '1 day'
 
 /**
@@ -44,7 +44,7 @@ interface Found {
 }
 
 interface Named extends Found {
-  /** The seller has heard of another statement with number and address a short time ago, and it is still open. */
+  /** Another statement with number and address came in the last day and is still open, so the seller knows. */
   wasHeard: boolean
 }
 
