@@ -89,6 +89,15 @@ export function accountShop(shop: TestShop, payer: Payer) {
 
     /** Does the same as the job that runs each minute, for accounts that are due now. */
     async readDue() {
+      // the job of the minute itself would take the accounts from this one, and end later
+      await sql`delete from pgboss.schedule where name = 'read_accounts'`.execute(shop.db)
+      await eventually(
+        () =>
+          sql`select from pgboss.job where name = 'read_accounts' and state in ('created', 'retry', 'active')`.execute(
+            shop.db,
+          ),
+        ({ rows }) => rows.length === 0,
+      )
       await sql`update connected_accounts set due_at = now()`.execute(shop.db)
       await readDueAccounts({
         db: shop.db,
