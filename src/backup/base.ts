@@ -144,8 +144,8 @@ export async function claimPlace(vault: Vault, installation: string): Promise<vo
 }
 
 /**
- * A restored copy of this service goes on with a higher timeline. A restore takes the highest one, so our copies would never be used
- * again, and nobody would notice.
+ * A restored copy of this service goes on with a higher timeline. A restore takes the highest one, so it would
+ * never use our copies again, without any sign of that.
  */
 async function mustBeNewest(db: Db, cluster: string, vault: Vault): Promise<void> {
   const { timeline } = await one<{ timeline: string }>(

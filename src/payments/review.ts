@@ -60,7 +60,7 @@ export interface Accepted {
 
 /**
  * Takes a held payment as the price of its order: the order is paid, with the paid amount as its amount, and the fee and the tax of that
- * amount. The other held payments of the order go back, because nobody decides about the order after that. The order stays locked until
+ * amount. The other held payments of the order go back, because the order no longer waits for a decision then. The order stays locked until
  * `tx` ends, so of several requests one succeeds. Refuses `order_not_found`, `order_not_in_review`, `order_not_acceptable`.
  */
 export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, captureId?: string): Promise<Accepted> {

@@ -257,7 +257,7 @@ test('the buyer of a link whose order has ended can start a new one', async ({ p
   expect((await kept(page))!.orderId).not.toBe(orderId)
 })
 
-test('a link to an order that nobody knows makes no other order', async ({ page }) => {
+test('a link to an unknown order makes no other order', async ({ page }) => {
   const { payUrl, orderId } = await madeByProgram(page)
   const unknown = `ord_${'0'.repeat(26)}`
   await page.goto(payUrl.replace(orderId, unknown))

@@ -12,6 +12,13 @@ import { OPERATOR, logOf, operatorOf } from './support.ts'
 
 const PRICE = 49_900
 
+interface Shown {
+  what: string
+  says: string
+  advice: string
+  view: string
+}
+
 /** A sale with a second payment that Razorpay refuses to refund. */
 async function paidTwice(t: TestContext) {
   const { shop, bank, rupees } = await startRazorpayShop(t, { env: { OPERATORS: OPERATOR } })
@@ -29,7 +36,7 @@ async function paidTwice(t: TestContext) {
   const operator = await operatorOf(shop)
   const seller = newBrowser(shop)
   await seller.signInByCode('ann@shop.test')
-  const failures = (list: { what: string }[]) => list.filter(({ what }) => what === 'refund_failed')
+  const failures = <Item extends { what: string }>(list: Item[]) => list.filter(({ what }) => what === 'refund_failed')
   return {
     shop,
     bank,
@@ -38,7 +45,7 @@ async function paidTwice(t: TestContext) {
     operator,
     sendBack: () => operator.call('POST', `/api/operator/orders/${orderId}/send-back`, {}),
     state: async () => (await operator.call('GET', `/api/operator/orders/${orderId}`)).body,
-    shown: async () => failures((await operator.call('GET', '/api/operator/attention')).body.matters) as any[],
+    shown: async (): Promise<Shown[]> => failures((await operator.call('GET', '/api/operator/attention')).body.matters),
     shownToSeller: async () => failures((await seller.call('GET', '/api/attention')).body.items),
     failed: () =>
       eventually(
@@ -55,7 +62,7 @@ async function paidTwice(t: TestContext) {
   }
 }
 
-test('a second payment whose return failed leads the operator to send it back, once, and nobody to refund the sale', async (t) => {
+test('the operator is led to send back a second payment whose return failed, once, and neither side to refund the sale', async (t) => {
   const one = await paidTwice(t)
   assertProblem(await one.sendBack(), 409, 'order_not_in_review')
   assert.deepEqual(await one.shown(), [])
@@ -64,9 +71,9 @@ test('a second payment whose return failed leads the operator to send it back, o
   await one.failed()
   assert.deepEqual(await one.shownToSeller(), [])
   const [matter, ...more] = await one.shown()
-  assert.deepEqual([matter.view, more], [`/orders/${one.orderId}`, []])
-  assert.match(matter.says, /^₹499\.00 that pays for no order/)
-  assert.match(matter.advice, /^Send it back on the page of the order\. Do not refund the order/)
+  assert.deepEqual([matter?.view, more], [`/orders/${one.orderId}`, []])
+  assert.match(matter!.says, /^₹499\.00 that pays for no order/)
+  assert.match(matter!.advice, /^Send it back on the page of the order\. Do not refund the order/)
 
   one.bank.refusesRefunds = false
   const answers = await Promise.all(Array.from({ length: 5 }, one.sendBack))
@@ -92,7 +99,7 @@ test('of a second payment of which a bank took a part, the operator sends back t
   one.bank.moveDispute(id, 'lost')
   await one.bank.delivered()
   one.bank.refusesRefunds = false
-  assert.match((await one.shown())[0].says, /^₹399\.00 /)
+  assert.match((await one.shown())[0]!.says, /^₹399\.00 /)
   assert.equal((await one.sendBack()).status, 202)
   await eventually(one.held, (held) => held === 0)
   assert.deepEqual(one.sent(), [[one.second.id, PRICE - 10_000]])
@@ -114,5 +121,5 @@ test('a refund of the sale that failed stays with the seller, whatever became of
   assert.equal((await one.sendBack()).status, 202)
   await eventually(one.held, (held) => held === 0)
   assert.deepEqual((await one.shownToSeller()).length, 1)
-  assert.match((await one.shown())[0].says, /^A refund of ₹7\.00 failed/)
+  assert.match((await one.shown())[0]!.says, /^A refund of ₹7\.00 failed/)
 })

@@ -222,7 +222,7 @@ test('a signed-in seller who rolls a key without overlap ends the keys that it m
   const opens = async ({ secret }: { secret: string }) =>
     (await programWith(other, secret).call('GET', '/api/orders')).status === 200
 
-  // with an overlap the owner changes a secret that nobody has seen
+  // with an overlap the owner replaces a secret that is still safe
   const { secret } = (await roll(ann, 1)).body
   // and a program changes its own secret, or that of another key, and needs the keys that were made
   const byItself = await roll(programWith(shop, secret), 0)

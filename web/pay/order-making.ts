@@ -70,7 +70,7 @@ export function makeOrders(
     const { orderId, status, clientSecret, emailHint, productId: sold = productId, statusToken } = created as Answer
     const { attempt: _, left: __, ...rest } = kept
     const isSame = kept.orderId === orderId
-    // Anybody can put another product into a link, and nobody shall pay the order under that name.
+    // A forged link can name another product. The buyer must not pay the order under that name.
     if (sold !== productId) return location.replace(`?product=${sold}&order=${orderId}#p=${kept.link}`)
     const next = { ...(isSame ? kept : { ...rest, orderId }), ...(emailHint && { email: emailHint }) }
     if (!emailHint) rememberOrder(orderId, kept.email, statusToken)

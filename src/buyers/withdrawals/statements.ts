@@ -54,7 +54,7 @@ export async function withdraw(
 
 /**
  * Counts a statement, and tells whether its mail may be sent. Strangers can name the buyer's mailbox, so its limit refuses no statement.
- * What a network may not state takes nothing from the mailbox. Refuses `rate_limited`.
+ * A refused network does not use up the mailbox's limit. Refuses `rate_limited`.
  */
 async function countStatement(
   db: Db,

@@ -85,7 +85,7 @@ function foldersBetween(first: string | undefined, last: string): string[] {
 }
 
 /**
- * What root makes, as in an upgrade, is given to the owner of the place: the service must be able to read and remove it. A file system
+ * Gives the files that root makes, as in an upgrade, to the owner of the place: the service must be able to read and remove them. A file system
  * that knows no owners refuses, and needs none.
  */
 async function giveToOwner(root: string, paths: string[]): Promise<void> {
