@@ -17,7 +17,7 @@ export default defineConfig({
   // tests wait for a job that runs once a minute. In a test, only a look that is repeated has a shorter limit of its own.
   timeout: 300_000,
   expect: { timeout: 90_000, toPass: { timeout: 90_000 } },
-  globalTimeout: 80 * 60_000,
+  globalTimeout: 180 * 60_000,
   reporter: 'line',
   use: {
     // a trace of actions, requests and answers costs every test a tenth of its time; `--trace on` records one

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
+import { fr } from '../../src/words/fr.ts'
 import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
 import { expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
@@ -179,6 +180,27 @@ test('a code that is typed and not applied is applied by the press, and the next
   await payButton(page).click()
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   expect(orders.map((one) => one.postDataJSON().discountCode)).toEqual([code])
+})
+
+test('another language keeps the price that the buyer named and the code that is applied', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 500, choose: true })
+  const code = await discount(sellerId)
+  await page.goto(url)
+  await page.getByLabel('Name your price (USD)').fill('12.50')
+  await page.getByText('Have a code?').click()
+  await page.getByLabel('Discount code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(summary(page).getByText('$10.00')).toBeVisible()
+  await page.locator('.language select').selectOption('fr')
+  await expect(page.getByRole('heading', { name: fr.pay.howToPay })).toBeVisible()
+  await expect(page.getByLabel(fr.pay.chooseAmount.replace('{currency}', 'USD'))).toHaveValue('12.50')
+  await expect(page.locator('.summary')).toContainText('10,00')
+  // a code that the buyer has not applied yet is applied by the page that comes
+  await page.getByRole('button', { name: fr.pay.removeCode }).click()
+  await page.getByLabel(fr.pay.discountCode).fill(code)
+  await page.locator('.language select').selectOption('en')
+  await expect(summary(page).getByText('$10.00')).toBeVisible()
+  await expect(page.getByLabel('Name your price (USD)')).toHaveValue('12.50')
 })
 
 /** The page, filled in, while the file with its further fields does not arrive: until the caller calls the returned function. */

@@ -65,6 +65,12 @@ test('a buyer sees the total with the tax of the chosen country before paying, a
   // the register is not asked here, so a number would change nothing
   await expect(buyer.getByText(de.pay.forBusiness)).toHaveCount(0)
   await expectFine(buyer, 'pay')
+  // another language keeps the chosen country and its tax
+  await buyer.locator('.language select').selectOption('en')
+  await expect(buyer.getByLabel('Your country')).toHaveValue('FR')
+  await expect(buyer.locator('.summary')).toContainText('12.00')
+  await buyer.locator('.language select').selectOption('de')
+  await expect(buyer.locator('.summary')).toContainText('12,00')
   await buyer.getByLabel(de.ui.email).fill(newEmail())
   await fillCard(buyer, '4242424242424242')
   await expect(buyer.locator('.pay-bar button')).toContainText('12,00')

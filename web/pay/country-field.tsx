@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { ProductView } from '../ui/api.ts'
 import { countriesIn } from '../ui/countries.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
 import { LOCALE, say, wordsOf } from '../ui/language.ts'
 
 const words = wordsOf('pay')
@@ -14,7 +15,7 @@ export function useCountry(
   kept: string | undefined,
   onType: () => void,
 ) {
-  const [country, setCountry] = useState(kept ?? buyerCountry ?? '')
+  const [country, setCountry] = useState(kept ?? (typedBefore('country') || (buyerCountry ?? '')))
   const [fault, setFault] = useState<string | undefined>(undefined)
   /** The country with which a contradiction was shown. */
   const toldRef = useRef('')

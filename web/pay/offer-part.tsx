@@ -5,6 +5,7 @@ import { readAmount } from '../ui/amounts.ts'
 import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
 import { money, percent } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { typedBefore } from '../ui/language-choice.tsx'
 import { say, saying, wordsOf } from '../ui/language.ts'
 import { sentence } from '../ui/words.ts'
 import { CurrencyChoice } from './currency-choice.tsx'
@@ -42,7 +43,7 @@ type FieldId = 'chosen' | 'code'
 /** The fields for another currency, a chosen price and a discount code. Few products need them, so the page loads them on demand. */
 export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
   const { amount: leastMinor, currency } = product
-  const [typed, setTyped] = useState(() => firstPrice(product, wish))
+  const [typed, setTyped] = useState(() => typedBefore('chosen') || firstPrice(product, wish))
   const [typedIn, setTypedIn] = useState(currency)
   // A number that was typed for one currency is no price in another.
   if (typedIn !== currency) {
@@ -102,7 +103,7 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
       ) : (
         (product.takesCode || wish.discountCode) && (
           <CodeField
-            open={Boolean(wish.discountCode)}
+            open={firstCode(wish) !== ''}
             code={code}
             applying={applying}
             fault={faultAt('code')}
@@ -131,16 +132,19 @@ function useFault() {
   }
 }
 
-/** The typed code, and the discount that the service gives for it. A code of the wish is applied at once. */
+const firstCode = (wish: Wish): string => typedBefore('code') || (wish.discountCode ?? '')
+
+/** The typed code, and the discount that the service gives for it. A code that is there from the beginning is applied at once. */
 function useDiscount(
   { id, currency }: ProductView,
-  { discountCode = '' }: Wish,
+  wish: Wish,
   refuse: (at: FieldId, text: string, movesFocus?: boolean) => void,
   clearFault: () => void,
 ) {
-  const [code, setCode] = useState(discountCode)
+  const first = firstCode(wish)
+  const [code, setCode] = useState(first)
   const [{ discount, form }, setFound] = useState<Found>({})
-  const [applying, setApplying] = useState(discountCode !== '')
+  const [applying, setApplying] = useState(first !== '')
   const [foundIn, setFoundIn] = useState(currency)
   const shownRef = useRef(currency)
   // With another currency the code takes off another amount, or nothing.
@@ -214,7 +218,7 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
 }
 
 interface CodeFieldProps {
-  /** The address or the kept order names a code, so the fold is open from the beginning. */
+  /** There was a code from the beginning. */
   open: boolean
   code: string
   applying: boolean
@@ -261,6 +265,7 @@ interface AppliedDiscountProps {
 function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, onRemove }: AppliedDiscountProps) {
   return (
     <p class="recipient">
+      <input type="hidden" id="code" value={code} />
       <output>
         {saying(words.takesOff, {
           code: <b>{code}</b>,

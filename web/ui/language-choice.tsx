@@ -3,18 +3,16 @@ import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { wordsOf } from './language.ts'
 import { readTab, writeTab } from './tab-storage.ts'
 
-/** The texts that the buyer typed before choosing this language, by the ids of the fields. */
+/** What the buyer typed and chose before the page loaded itself again, by the ids of the fields. */
 const PLACE = 'till:typed'
 const typed = readTab<Record<string, string>>(PLACE) ?? {}
 writeTab(PLACE, undefined)
 
 export const typedBefore = (field: string): string => typed[field] ?? ''
 
-/** Keeps the buyer's typed texts for the page that is loaded next. */
+/** Keeps what the buyer has typed and chosen for the page that is loaded next. */
 export function keepTyped(): void {
-  const fields = [
-    ...document.querySelectorAll<HTMLInputElement>('#app input:is([type="text"], [type="email"], [type="date"])'),
-  ]
+  const fields = [...document.querySelectorAll<HTMLInputElement>('#app :is(input,select)')]
   writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
 }
 
