@@ -1,11 +1,13 @@
 // npm run backup                   makes a backup now, beside the running service or without it
+// npm run backup -- --new-place    the same, after the place was lost: it is empty now, for example because its disk was replaced
 // npm run backup -- --by-service   as the service does: only beside it, after the sales, and, with --spread, over minutes
 // Ends with 0: it is complete; 1: it is not; 2: another one is under way.
 import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import { BackupUnderWay, claimPlace, makeBase, ownInstallation } from '../src/backup/base.ts'
+import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
 import { copyNewFiles, forgetLostFiles } from '../src/backup/files.ts'
+import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
 import { noteRun, noted } from '../src/backup/runs.ts'
 import { sendHistories, sendWal } from '../src/backup/wal.ts'
@@ -18,7 +20,9 @@ import { BEHIND_SALES, databaseToBackUp, settingsOrExit } from './own-database.t
 
 const PROGRESS_BYTES = 64e6
 const began = performance.now()
-const { values: options } = parseArgs({ options: { 'by-service': { type: 'boolean' }, spread: { type: 'boolean' } } })
+const { values: options } = parseArgs({
+  options: { 'by-service': { type: 'boolean' }, spread: { type: 'boolean' }, 'new-place': { type: 'boolean' } },
+})
 if (options['by-service']) os.setPriority(BEHIND_SALES)
 const config = settingsOrExit(1)
 try {
@@ -40,10 +44,10 @@ async function backUp(): Promise<void> {
     await mustArchive(db)
     const storage = await openStorage(config)
     const { superuserUrl, dataDir, walFolder } = database
-    const wal = { folder: walFolder, cluster: clusterId(dataDir) }
     const base = await noted(db, 'base', async () => {
       say('the files')
-      await claimPlace(vault, await ownInstallation(db))
+      const installation = await claimPlace(db, vault, { isNew: options['new-place'] })
+      const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
       const copied = await copyNewFiles(db, storage, vault)
       say(`${copied} new files copied; the database`)

@@ -9,7 +9,8 @@ import type { Vault } from '../kit/vault/vault.ts'
 import { type Packed, pack } from './folder-stream.ts'
 import type { Wal } from './wal.ts'
 import { storedKeys } from './files.ts'
-import { type Base, IDENTITY, type Identity, baseData, baseManifest, walName } from './names.ts'
+import { type Base, baseData, baseManifest, walName } from './names.ts'
+import { OtherBackup, claimPlace } from './place.ts'
 
 /** Only one base is copied at a time, over all processes. */
 const LOCK = 7_261_004
@@ -35,9 +36,6 @@ const CONTROL = 'global/pg_control'
 /** Another base is being copied at the moment. */
 export class BackupUnderWay extends Error {}
 
-/** The place holds the backup of another service, and is left as it is. */
-export class OtherBackup extends Error {}
-
 export interface Copied {
   /** The database, as its superuser. */
   superuserUrl: string
@@ -57,7 +55,7 @@ export interface Copied {
 
 /**
  * Copies the database while it is in use, as pg_backup_start() and pg_backup_stop() allow it. Sales go on. The manifest is written
- * last, so a copy that is cut off counts for nothing. Throws BackupUnderWay and OtherBackup.
+ * last, so a copy that is cut off counts for nothing. Throws BackupUnderWay, OtherBackup and BackupGone.
  */
 export async function makeBase(copied: Copied): Promise<Base> {
   const database = { connectionString: copied.superuserUrl }
@@ -75,8 +73,7 @@ export async function makeBase(copied: Copied): Promise<Base> {
 }
 
 async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
-  const installation = await ownInstallation(db)
-  await claimPlace(vault, installation)
+  const installation = await claimPlace(db, vault)
   await mustBeNewest(db, wal.cluster, vault)
   const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
   const gap = gapOf(wal.folder)
@@ -135,14 +132,6 @@ async function* paced(bytes: AsyncIterable<Buffer>, bytesASecond: number): Async
   }
 }
 
-/** Writes whose backup it is, or refuses the place of another service. */
-export async function claimPlace(vault: Vault, installation: string): Promise<void> {
-  const found = await vault.readJson<Identity>(IDENTITY)
-  if (!found) return vault.putJson(IDENTITY, { installation })
-  if (found.installation !== installation)
-    throw new OtherBackup('BACKUP_URL: this place holds the backup of another service')
-}
-
 /**
  * A restored copy of this service goes on with a higher timeline. A restore takes the highest one, so it would
  * never use our copies again, without any sign of that.
@@ -157,10 +146,6 @@ async function mustBeNewest(db: Db, cluster: string, vault: Vault): Promise<void
     throw new OtherBackup(
       'BACKUP_URL: a restored copy of this service has its backup in the same place. Give each of them a place of its own',
     )
-}
-
-export async function ownInstallation(db: Db): Promise<string> {
-  return (await one<{ id: string }>(db, sql`select storage_id as id from installation`)).id
 }
 
 /** A restore needs the changes that were made while the files were copied. */

@@ -11,10 +11,10 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
-import { claimPlace, ownInstallation } from './base.ts'
 import { copyNewFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
+import { claimPlace, ownInstallation } from './place.ts'
 import { ownProcesses } from './processes.ts'
 import { lastRuns } from './runs.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
@@ -58,7 +58,11 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
   const processes = ownProcesses()
-  const wal = { folder: embedded.walFolder, cluster: clusterId(embedded.dataDir) }
+  const wal = {
+    folder: embedded.walFolder,
+    cluster: clusterId(embedded.dataDir),
+    installation: await ownInstallation(db),
+  }
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
@@ -84,13 +88,15 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   )
   let isFirst = true
   const isOnItsWay = await addOverdue(db, jobs, wal.folder)
-  const sending = keepSending(parts, async () => {
-    if (isFirst && !isOnItsWay && (await beginsAnew(embedded.dataDir, wal.cluster, vault)))
+  const begin = async () => {
+    if (!isFirst) return
+    await claimPlace(db, vault)
+    if (!isOnItsWay && (await beginsAnew(embedded.dataDir, wal.cluster, vault)))
       await addBackup(db, jobs, { fast: true })
-    if (isFirst) await sendHistories(embedded.dataDir, wal.cluster, vault)
+    await sendHistories(embedded.dataDir, wal.cluster, vault)
     isFirst = false
-    return sendWal(wal, vault)
-  })
+  }
+  const sending = keepSending(parts, () => sendWal(wal, vault, { begin }))
   return {
     async stop() {
       processes.stop()
@@ -101,7 +107,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
 } // oxfmt-ignore
 
 async function copyFiles({ db, storage }: BackupParts, vault: Vault): Promise<void> {
-  await claimPlace(vault, await ownInstallation(db))
+  await claimPlace(db, vault)
   await copyNewFiles(db, storage, vault)
 }
 

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { markGap } from '../kit/embedded/gap.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { WAL_NAME, walName } from './names.ts'
+import { mustBeClaimed } from './place.ts'
 
 /**
  * The most bytes that wait for a place that cannot be reached. Beyond them the oldest are removed, because a full disk would stop the
@@ -18,6 +19,8 @@ export interface Wal {
   /** Where PostgreSQL puts finished segments. */
   folder: string
   cluster: string
+  /** Whose log it is: the place must have been claimed for it. */
+  installation: string
 }
 
 export interface Sent {
@@ -28,21 +31,30 @@ export interface Sent {
 
 /**
  * Sends the segments that PostgreSQL has put into the folder, oldest first, and removes each one that is safe. It can be repeated, and
- * several processes may do it at once: a segment never changes.
+ * several processes may do it at once: a segment never changes. `begin` runs first, and when it fails nothing is sent.
  */
 export async function sendWal(
-  { folder, cluster }: Wal,
+  { folder, cluster, installation }: Wal,
   vault: Vault,
   {
+    begin,
     mostWaitingBytes = MOST_WAITING_BYTES,
     leastFreeBytes = LEAST_FREE_BYTES,
-  }: { mostWaitingBytes?: number; leastFreeBytes?: number } = {},
+  }: { begin?: () => Promise<void>; mostWaitingBytes?: number; leastFreeBytes?: number } = {},
 ): Promise<Sent> {
   const done: Sent = { sent: 0, dropped: 0 }
   let failed: unknown
-  for (const name of await waitingSegments(folder)) {
+  let isClaimed = false
+  try {
+    await begin?.()
+  } catch (error) {
+    failed = error
+  }
+  for (const name of failed ? [] : await waitingSegments(folder)) {
     const file = path.join(folder, name)
     try {
+      if (!isClaimed) await mustBeClaimed(vault, installation)
+      isClaimed = true
       const segment = walName(cluster, name)
       if (!(await isSent(vault, segment, file))) await vault.put(segment, createReadStream(file), { compressed: true })
     } catch (error) {

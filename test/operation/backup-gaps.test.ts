@@ -64,6 +64,48 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   assert.equal((await request('GET', back.url + sold.link)).status, 200)
 })
 
+test('while the disk of the backup is not mounted nothing is written below it, and nothing is missing afterwards', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const first = await startService(t, dataDir, env)
+  const before = await buy(first)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(first)
+  const mounted = `${place}-mounted`
+  t.after(() => fs.rmSync(mounted, { recursive: true, force: true }))
+  fs.renameSync(place, mounted)
+  fs.mkdirSync(place)
+  const again = await startService(t, dataDir, env)
+  const after = await buy(again)
+  const refused = await runScript('backup', { ...env, DATA_DIR: dataDir })
+  assert.equal(refused.status, 1)
+  assert.match(refused.err, /Is its disk mounted\? For an empty place: npm run backup -- --new-place/)
+  await end(again)
+  const waiting = () => fs.readdirSync(path.join(dataDir, 'postgres', 'wal')).length
+  assert(waiting() > 0)
+  assert.deepEqual(fs.readdirSync(place), [])
+  fs.rmdirSync(place)
+  fs.renameSync(mounted, place)
+  const last = await startService(t, dataDir, env)
+  await until(() => waiting() === 0)
+  await end(last)
+  const back = await restored(t, env)
+  for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))
+})
+
+test('after its disk was lost, the backup begins anew in an empty place when the operator says so', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const service = await startService(t, dataDir, env)
+  const { orderId, link } = await buy(service)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(service)
+  for (const name of fs.readdirSync(place)) fs.rmSync(path.join(place, name), { recursive: true })
+  const ran = await runScript('backup', { ...env, DATA_DIR: dataDir }, ['--new-place'])
+  assert.equal(ran.status, 0, ran.err)
+  const back = await restored(t, env)
+  assert(await isPaid(back, orderId))
+  assert.equal((await request('GET', back.url + link)).status, 200)
+})
+
 test('a segment that is missing in the backup is named, and the restore does not end as if it were whole', async (t) => {
   const { dataDir, env, place } = await places(t)
   const service = await startService(t, dataDir, env)

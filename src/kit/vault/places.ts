@@ -17,6 +17,8 @@ const PAUSE_MS = 500
 
 /** Objects by name. A name is written whole or not at all, and survives a loss of power once `put` returns. */
 export interface Place {
+  /** Where it is, in words. */
+  address: string
   put(name: string, bytes: Readable): Promise<void>
   /** Undefined when there is no such object. */
   read(name: string): Promise<Readable | undefined>
@@ -34,6 +36,7 @@ const UNFINISHED = '.part'
 function folderPlace(root: string): Place {
   const fileOf = (name: string) => path.join(root, ...name.split('/'))
   return {
+    address: root,
     async put(name, bytes) {
       const target = fileOf(name)
       const unfinished = `${target}.${randomBytes(6).toString('hex')}${UNFINISHED}`
@@ -152,6 +155,7 @@ function bucket(settings: S3Settings, pauseMs: number): Place {
   let connecting: Promise<S3> | undefined
   const connected = () => (connecting ??= connectS3(settings))
   return {
+    address: `${settings.endpoint ?? 's3:/'}/${Bucket}`,
     async put(name, bytes) {
       await putStream(await connected(), { Bucket, Key: name }, bytes)
     },

@@ -8,6 +8,8 @@ import { seal, unseal } from './sealed.ts'
 
 /** Encrypted objects in a folder or a bucket. The first key writes, and all of them read. */
 export interface Vault {
+  /** Where it is, in words. */
+  address: string
   /** Writes the object, whole or not at all. `compressed` for bytes that are worth it. */
   put(name: string, bytes: AsyncIterable<Uint8Array>, options?: { compressed?: boolean }): Promise<void>
   /** Undefined when there is no such object. The stream throws a SealError. */
@@ -19,9 +21,10 @@ export interface Vault {
 }
 
 export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
-  const { put, read, list, remove } = openPlace(place)
+  const { address, put, read, list, remove } = openPlace(place)
   const own: KeyObject[] = keys.map((key) => derivedKey(key, 'backup'))
   const vault: Vault = {
+    address,
     async put(name, bytes, { compressed = false } = {}) {
       const plain = Readable.from(bytes, { objectMode: false })
       const written = compressed ? plain.pipe(createZstdCompress()) : plain
