@@ -28,6 +28,7 @@ export function readBackup(
   const found = checked('BACKUP_URL', undefined, placeOf, PLACE_EXPECTED)
   if (own.id && !(found && 'bucket' in found))
     problems.push('BACKUP_S3_ACCESS_KEY_ID: of no use without BACKUP_URL=s3://…, so there would be no backup')
+  if (!found && ownKeys.length > 0) problems.push('BACKUP_URL: required with BACKUP_KEY, or there would be no backup')
   if (!found) return { backup: undefined, drillRestoreCommand }
   const keys = ownKeys.length > 0 ? ownKeys : secrets
   if (keys.length === 0)

@@ -22,10 +22,13 @@ export function newReader(env: Environment): Reader {
     const file = env[`${name}_FILE`]
     if (!file) return env[name]?.trim() || undefined
     try {
-      return fs.readFileSync(file, 'utf8').trim() || undefined
+      const value = fs.readFileSync(file, 'utf8').trim()
+      if (value) return value
+      problems.push(`${name}_FILE: ${file} is empty`)
     } catch {
       problems.push(`${name}_FILE: ${file} cannot be read`)
     }
+    return undefined
   }
   return {
     text,

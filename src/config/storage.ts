@@ -44,7 +44,8 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
 
 /** A folder or a bucket. */
 export function placeOf(value: string): { storageDir: string } | Omit<S3Settings, 'keys'> | undefined {
-  const folder = /^file:(?:\/\/)?(.+)/.exec(value)?.[1]
+  // behind two slashes stands a host, so the folder begins with the next slash
+  const folder = /^file:(?:\/\/(?:localhost)?(?=\/)|(?!\/\/))(.+)/.exec(value)?.[1]
   if (folder) return { storageDir: folder }
   if (!value.startsWith('s3://') || !URL.canParse(value)) return undefined
   const { hostname: bucket, pathname, searchParams, username, hash, port } = new URL(value)

@@ -258,6 +258,8 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
   PROCESSORS: [['none', ({ processors }) => processors, []]],
   STORAGE_URL: [
     ['file:files', ({ storageDir }) => storageDir, 'files'],
+    ['file:///srv/files', ({ storageDir }) => storageDir, '/srv/files'],
+    ['file://localhost/srv/files', ({ storageDir }) => storageDir, '/srv/files'],
     [
       's3://my.bucket?region=eu-west-1',
       ({ s3 }) => s3,
@@ -341,7 +343,7 @@ const WRONG: Record<string, string[]> = {
   BASE_URL: ['shop.example', 'ftp://shop.example', 'https://shop.example/path', 'https://shop.example?x', 'https://shop.example#x', 'https://user@shop.example', 'https://', 'javascript:alert(1)', 'https://a b'],
   APP_URL: ['shop.example', '/pay', 'https://shop.example/pay/'],
   DATABASE_URL: ['mysql://db/till', 'db.example/till', 'postgres:/db', 'postgres://app:pw@one,other:5432/till'],
-  STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example', 's3://?region=eu-west-1', 's3://my_bucket?region=eu-west-1', 's3://bucket/below?region=eu-west-1', 's3://bucket?region=eu-west-1&prefix=x', 's3://bucket?region=EU', 's3://bucket?endpoint=minio:9000', 's3://bucket?endpoint=ftp://minio', 's3://id:key@bucket?region=eu-west-1', 's3://bucket?region=eu-west-1&public=https://files.example'],
+  STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'file://', 'file://srv/files', 'file://localhost', 'file://host/srv/files', 'http://files.example', 's3://?region=eu-west-1', 's3://my_bucket?region=eu-west-1', 's3://bucket/below?region=eu-west-1', 's3://bucket?region=eu-west-1&prefix=x', 's3://bucket?region=EU', 's3://bucket?endpoint=minio:9000', 's3://bucket?endpoint=ftp://minio', 's3://id:key@bucket?region=eu-west-1', 's3://bucket?region=eu-west-1&public=https://files.example'],
   UPLOAD_MAX_BYTES: ['0', '-1', '10GB', '1e9', '68719476737'],
   STORAGE_QUOTA_BYTES: ['-1', '10GB', '1.5'],
   STORAGE_QUOTA_UNTRUSTED_BYTES: ['-1', '1GB'],
@@ -591,7 +593,6 @@ test('every setting can be read from a file', async (t) => {
     PORT_FILE: file('port', '4321'),
     PORT: '',
     MAIL_FROM: 'a@b.example',
-    LOG_LEVEL_FILE: file('empty', '\n'),
     ...IDP,
     IDP_CLIENT_SECRET: '',
     IDP_CLIENT_SECRET_FILE: file('idp', 'from the provider\n'),
@@ -604,6 +605,10 @@ test('every setting can be read from a file', async (t) => {
   assert.equal(config.idp?.clientSecret, 'from the provider')
   assert.deepEqual(wrong({ SECRET: '', SECRET_FILE: path.join(folder, 'missing') }), ['SECRET_FILE'])
   assert.deepEqual(wrong({ DATABASE_URL_FILE: folder }), ['DATABASE_URL_FILE'])
+  const empty = file('empty', '\n')
+  for (const name of ['DATABASE_URL', 'BACKUP_URL', 'LOG_LEVEL'])
+    assert.deepEqual(wrong({ [`${name}_FILE`]: empty }), [`${name}_FILE`], 'a value was meant')
+  assert.deepEqual(wrong({ BACKUP_KEY: SECRET, BACKUP_URL: '' }), ['BACKUP_URL'], 'a backup was meant')
   assert.deepEqual(wrong({ PORT_FILE: file('bad', 'x') }), ['PORT'])
   assert.deepEqual(wrong({ ...PUBLIC, MAIL_FROM: '', MAIL_FROM_FILE: file('from', 'a@b.example') }), [])
 })
