@@ -80,7 +80,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerProducts(server, { db, jobs, storage, mailer, browsers, config, baseUrl, appUrl })
   await registerTaxes(server, { db, jobs, browsers })
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
-  await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
+  await registerOrders(server, { db, database, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   await registerInvoices(server, { db, jobs, browsers, config, urls })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../kit/database.ts'
+import type pg from 'pg'
+import { type Db, inTransaction, patiently } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { isFileOfOrder } from './bought-files.ts'
 
@@ -12,6 +13,12 @@ const MAILS_AT_ONCE = 2000
  */
 export async function enqueueRecallMails(db: Db, jobs: Jobs): Promise<void> {
   while (await enqueueForOneFile(db, jobs));
+}
+
+/** The same for the job of each minute. A file with a million buyers takes longer than a statement of the service may. */
+export async function tellRecalled(db: Db, database: pg.PoolConfig, jobs: Jobs): Promise<void> {
+  const { rows } = await sql`select from withdrawn_files where buyers_told_at is null limit 1`.execute(db)
+  if (rows.length > 0) await patiently(database, (own) => enqueueRecallMails(own, jobs))
 }
 
 async function enqueueForOneFile(db: Db, jobs: Jobs): Promise<boolean> {

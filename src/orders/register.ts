@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
@@ -10,13 +11,15 @@ import { forgetIdempotencyKeys } from './create.ts'
 import { discountRoutes } from './discounts/routes.ts'
 import { downloadSigner } from './downloads.ts'
 import { sendMails } from './mails.ts'
-import { enqueueRecallMails } from './recalled-files.ts'
+import { tellRecalled } from './recalled-files.ts'
 import { downloadRoutes } from './routes.ts'
 import { runSaleMails } from './sale-mails.ts'
 import type { OrderUrls } from './urls.ts'
 
 interface OrdersParts {
   db: Db
+  /** For work that takes longer than a statement of the service may. */
+  database: pg.PoolConfig
   jobs: Jobs
   storage: Storage
   mailer: Mailer
@@ -30,7 +33,7 @@ interface OrdersParts {
 /** Registers the routes of discounts and downloads, and the jobs that mail about orders. */
 export async function registerOrders(
   server: Server,
-  { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl }: OrdersParts,
+  { db, database, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl }: OrdersParts,
 ): Promise<void> {
   discountRoutes(server, { db, browsers })
   downloadRoutes(server, { db, storage, signer: downloadSigner(config.secrets) })
@@ -46,6 +49,6 @@ export async function registerOrders(
     logoUrl: (id) => logoUrl(baseUrl, id),
   })
   await runSaleMails(jobs, { db, mailer, appUrl })
-  await jobs.every(EVERY_MINUTE, 'tell_recalled', () => enqueueRecallMails(db, jobs), 'tell_withdrawn')
+  await jobs.every(EVERY_MINUTE, 'tell_recalled', () => tellRecalled(db, database, jobs), 'tell_withdrawn')
   await jobs.every(EVERY_TEN_MINUTES, 'forget_keys', () => forgetIdempotencyKeys(db))
 }
