@@ -7,7 +7,7 @@ import { type TestContext, after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import sharp from 'sharp'
 import { openStorage } from '../../src/kit/storage/open.ts'
-import { sweepUploads } from '../../src/products/uploads/uploads.ts'
+import { keptOpen, sweepUploads } from '../../src/products/uploads/uploads.ts'
 import { type S3Server, startS3Server } from '../stand-ins/s3-server.ts'
 import { atEnd } from '../support/ends.ts'
 import { count } from '../support/seller.ts'
@@ -22,6 +22,7 @@ import {
 } from '../support/shop.ts'
 import { type Uploader, newUploader, sha256 } from '../support/uploads.ts'
 
+const HOUR_MS = 3_600_000
 const MOST = 13_000_000
 const QUOTA = 55_000_000
 const ENV = { UPLOAD_MAX_BYTES: String(MOST), STORAGE_QUOTA_BYTES: String(QUOTA) }
@@ -302,6 +303,52 @@ for (const kind of ['a disk', 'a bucket']) {
       for (const one of [address, done]) assert.equal((await ann.head(one)).status, 404)
       assert.equal((await filesOf(ann.productId)).at(-1)!.id, idOf(done))
     })
+
+    test('each request with an upload gives it another day, however short the request is', async () => {
+      const address = await begun(10)
+      for (const [method, work] of Object.entries({
+        PATCH: () => ann.patch(address, 0, randomBytes(5)),
+        HEAD: () => ann.head(address),
+      })) {
+        await sql`update uploads set expires_at = now() + interval '1 hour' where id = ${idOf(address)}`.execute(
+          shop.db,
+        )
+        const { headers } = await work()
+        assert(Date.parse(headers.get('upload-expires')!) > Date.now() + 23 * HOUR_MS, method)
+        assert(await opens(idOf(address), '23 hours'), method)
+      }
+    })
+
+    test('an upload in one request stays open while its bytes come', async () => {
+      const id = idOf(await begun(10))
+      await sql`update uploads set expires_at = now() - interval '1 second' where id = ${id}`.execute(shop.db)
+      const { promise: come, resolve } = Promise.withResolvers<string>()
+      const work = keptOpen(shop.db, id, come, 10)
+      await eventually(() => opens(id, '23 hours'), Boolean)
+      await sweepUploads(shop.db, await openStorage(shop.config))
+      resolve('all of them')
+      assert.equal(await work, 'all of them')
+      assert(await opens(id, '23 hours'))
+    })
+
+    if (kind === 'a bucket')
+      test('an upload whose last step failed in the bucket ends with the next request, and keeps all bytes', async () => {
+        const bytes = randomBytes(12_000_000)
+        const address = await begun(bytes.length)
+        s3!.weather.unfinishable = true
+        assertProblem(await ann.patch(address, 0, bytes), 503, 'storage_unavailable')
+        s3!.weather.unfinishable = false
+        const head = await ann.head(address)
+        assert.deepEqual([head.status, head.headers.get('till-file')], [200, idOf(address)])
+        const file = (await filesOf(ann.productId)).find(({ id }) => id === idOf(address))
+        assert.equal(file?.sha256, sha256(bytes))
+      })
+
+    const opens = async (id: string, interval: string): Promise<boolean> => {
+      const { rows } = await sql`
+        select from uploads where id = ${id} and expires_at > now() + ${interval}::interval`.execute(shop.db)
+      return rows.length > 0
+    }
 
     async function fill(t: TestContext): Promise<() => void> {
       if (s3) {

@@ -31,6 +31,8 @@ export async function startS3Server(t: Ends) {
   const weather = {
     frozen: false,
     failing: false,
+    /** It refuses the last step of an upload in parts. */
+    unfinishable: false,
     full: false,
     /** The keys have lost the right to read objects. */
     unreadable: false,
@@ -65,8 +67,8 @@ export async function startS3Server(t: Ends) {
       return fail(403, wrong)
     }
     if (bucket !== BUCKET) return fail(404, 'NoSuchBucket')
-    if (weather.failing) return fail(503, 'SlowDown')
     const uploadId = url.searchParams.get('uploadId')
+    if (weather.failing || (weather.unfinishable && method === 'POST' && uploadId)) return fail(503, 'SlowDown')
     if (weather.full && (method === 'PUT' || (method === 'POST' && !uploadId))) return fail(507, 'XMinioStorageFull')
 
     if (url.searchParams.has('uploads')) {

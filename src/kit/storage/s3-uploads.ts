@@ -1,5 +1,5 @@
 import { type MetadataValue, S3Store } from '@tus/s3-store'
-import { type Readable, Transform, pipeline } from 'node:stream'
+import { Readable, Transform, pipeline } from 'node:stream'
 import { hashOfStream } from './hash-of-stream.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
 import { PART_BYTES, type S3Settings, clientConfig } from './s3-client.ts'
@@ -19,6 +19,8 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
     async finish(key, size) {
       // an empty file has no parts, and S3 cannot complete an upload without parts
       if (size === 0) await store.putNothing(key)
+      // all parts are there, and the last step failed or its answer was lost: writing nothing at the end takes it again
+      else if (!(await storage.stat(key))) await store.write(Readable.from([]), key, size)
       const known = hashes.digest(key, size)
       return known ? { size, sha256: known } : hashOfStream(await storage.read(key))
     },

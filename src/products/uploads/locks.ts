@@ -60,7 +60,8 @@ async function take(db: Db, id: string, holder: string): Promise<boolean> {
     update uploads set lock_wanted = not coalesce(locked_until < now(), true),
       lock_holder = case when coalesce(locked_until < now(), true) then ${holder}::uuid else lock_holder end,
       locked_until = case when coalesce(locked_until < now(), true)
-        then now() + make_interval(secs => ${LEASE_SECONDS}) else locked_until end
+        then now() + make_interval(secs => ${LEASE_SECONDS}) else locked_until end,
+      expires_at = now() + interval '1 day'
     where id = ${id} and state = 'open'
     returning lock_holder = ${holder}::uuid as taken`.execute(db)
   if (!rows[0]) throw new Refusal('upload_expired', 'This upload is over: please begin it again.')

@@ -138,15 +138,16 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
       if (!upload && state.upload) await giveUp(db, storage, state.upload.id)
       throw error
     })
-    const { sizeBytes, expiresAt } = state.upload!
+    const { sizeBytes } = state.upload!
     if (request.method === 'DELETE') await giveUp(db, storage, state.upload!.id)
     const answered = { status: response.status, headers: forwarded(response.headers) }
     const isWhole = answered.headers['upload-offset'] === String(sizeBytes)
     // all bytes are here, but the process that should have finished the upload has died
     if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(state.upload!)).id
-    if (!answered.headers['till-file'] && request.method !== 'DELETE')
-      answered.headers['upload-expires'] = expiresAt.toUTCString()
-    return answered
+    if (answered.headers['till-file'] || request.method === 'DELETE') return answered
+    // the request has moved it forward
+    const { expiresAt } = await findUpload(db, state.upload!.id, owner)
+    return { ...answered, headers: { ...answered.headers, 'upload-expires': expiresAt.toUTCString() } }
   }
 }
 

@@ -18,6 +18,7 @@ import {
   beginUpload,
   giveUp,
   isFileName,
+  keptOpen,
   publish,
   viewOf,
 } from './uploads.ts'
@@ -130,7 +131,7 @@ function addFileRoute(scope: Server, { browsers, uploads, reading }: UploadRoute
 
 async function store({ db, storage }: Uploads, upload: Upload, body: Readable): Promise<FileRow> {
   try {
-    return await publish(db, storage, upload, await storage.put(upload.id, body))
+    return await publish(db, storage, upload, await keptOpen(db, upload.id, storage.put(upload.id, body)))
   } catch (error) {
     await giveUp(db, storage, upload.id).catch(() => {})
     throw error

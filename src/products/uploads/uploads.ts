@@ -14,6 +14,8 @@ const MOST_OPEN = 1000
 /** Every response about the product or its orders lists the files. Removed files count too, because their buyers keep them. */
 const MOST_OF_PRODUCT = 500
 const SWEPT_AT_ONCE = 200
+/** An upload in one request ends a day after this was last done. */
+const KEEP_OPEN_MS = 3600_000
 
 export interface NewUpload {
   sellerId: string
@@ -187,6 +189,16 @@ export async function finishedFile(db: Db, id: string): Promise<FileRow> {
   const { rows } = await sql<FileRow>`select ${FILE_COLUMNS} from files where id = ${id}`.execute(db)
   if (!rows[0]) throw new Refusal('upload_expired', 'This upload was given up: please begin it again.')
   return rows[0]
+}
+
+/** Keeps an upload open while `work` runs, however long a large file takes on a slow line. */
+export async function keptOpen<T>(db: Db, id: string, work: Promise<T>, everyMs = KEEP_OPEN_MS): Promise<T> {
+  const keep = () =>
+    sql`update uploads set expires_at = now() + interval '1 day' where id = ${id} and state = 'open'`
+      .execute(db)
+      .catch(() => {})
+  const timer = setInterval(() => void keep(), everyMs).unref()
+  return work.finally(() => clearInterval(timer))
 }
 
 /** Ends an upload, and then removes its bytes. A finished upload stays. */
