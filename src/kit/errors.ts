@@ -75,6 +75,8 @@ const PROBLEMS = {
   shop_not_open: [409, 'The shop is not open'],
   product_has_no_files: [409, 'The product has no files'],
   discount_code_taken: [409, 'The code is in use already'],
+  too_many_products: [409, 'There are too many products'],
+  too_many_discounts: [409, 'There are too many discount codes'],
   too_many_sites: [409, 'There are too many sites'],
   too_many_confirmations: [409, 'Too many proposals wait'],
   too_many_corrections: [409, 'The invoice was corrected too often'],

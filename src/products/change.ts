@@ -7,13 +7,16 @@ import { checkedFields, refuseSuggestion } from './fields.ts'
 import { fitFurtherPrices, saveFurtherPrices, splitPrices } from './prices.ts'
 import { PRODUCT_COLUMNS, type ProductRow, findProduct } from './find.ts'
 import { hasFiles } from './off-sale.ts'
-import { createProduct } from './products.ts'
+import { createProduct, refuseTooManyProducts } from './products.ts'
 import type { NewProductBody, ProductChange } from './schema.ts'
 
 /** The largest value of the column. */
 const LARGEST_VERSION = 2 ** 31 - 1
 
-/** Makes a seller's product as a draft. Refuses `validation_failed`, and `product_has_no_files` if it should be active at once. */
+/**
+ * Makes a seller's product as a draft. Refuses `validation_failed`, `too_many_products`, and `product_has_no_files` if it should be active
+ * at once.
+ */
 export async function makeProduct(
   db: Db,
   { sellerId, statementPrefix }: { sellerId: string; statementPrefix: string },
@@ -24,6 +27,7 @@ export async function makeProduct(
   if (amount === undefined || currency === undefined)
     throw wrongField(amount === undefined ? 'amount' : 'currency', 'is required: send amount and currency, or prices')
   if (status === 'active') refuseWithoutFiles()
+  await refuseTooManyProducts(db, sellerId)
   return inTransaction(db, async (tx) => {
     const id = await createProduct(tx, {
       sellerId,

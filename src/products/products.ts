@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Readable } from 'node:stream'
 import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
 import { newId } from '../kit/ids.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 
@@ -16,6 +17,20 @@ export interface NewProduct {
   /** By default made from the name. */
   statementSuffix?: string | undefined
   imageUrl?: string | undefined
+}
+
+/** Anybody can become a seller, so what one may fill has an end. Products that are made at once may be a few more. */
+const MOST_PRODUCTS = 10_000
+
+/** Refuses `too_many_products`. */
+export async function refuseTooManyProducts(db: Db, sellerId: string): Promise<void> {
+  const { rows } = await sql`
+    select from products where seller_id = ${sellerId} offset ${MOST_PRODUCTS - 1} limit 1`.execute(db)
+  if (rows.length > 0)
+    throw new Refusal(
+      'too_many_products',
+      `You have ${MOST_PRODUCTS} products. Change one that you do not sell any more.`,
+    )
 }
 
 export async function createProduct(db: Db, product: NewProduct): Promise<string> {

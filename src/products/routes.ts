@@ -67,7 +67,7 @@ function createProductRoute(server: Server, parts: WritingParts): void {
         tags: TAG,
         security: needs('products:write'),
         body: NewProductBody,
-        response: { 201: Product, ...refusing('product_has_no_files') },
+        response: { 201: Product, ...refusing('product_has_no_files', 'too_many_products') },
       },
     },
     async (request, reply) => {

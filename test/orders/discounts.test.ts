@@ -110,6 +110,20 @@ test('a code is its seller’s alone', async () => {
   assertProblem(await order({ productId, discountCode: other }), 422, 'discount_not_valid')
 })
 
+test('a seller makes at most a hundred thousand codes', async () => {
+  const many = newBrowser(shared())
+  await many.signInByCode()
+  const another = () => many.call('POST', '/api/discounts', { code: newCode(), percentOff: 50 })
+  const { body } = await another()
+  await sql`
+    insert into discounts (id, seller_id, code, percent_off)
+    select 'dsc_m' || lpad(n::text, 25, '0'), seller_id, 'MANY-' || n, percent_off
+    from discounts, generate_series(1, 99_998) n where id = ${body.id}`.execute(shared().db)
+  assert.equal((await another()).status, 201)
+  assertProblem(await another(), 409, 'too_many_discounts')
+  await discount()
+})
+
 test('a code is made once, whatever its case, changed, listed and taken away', async () => {
   const productId = await shared().product()
   const made = await ann.call('POST', '/api/discounts', { code: ' Sommer-27 ', percentOff: 20, limit: 5, productId })

@@ -276,6 +276,19 @@ test('products are found by status and by a part of the name, as it is typed', a
   assert.deepEqual(await names({ status: 'draft', q: 'käse' }), [])
 })
 
+test('a seller has at most ten thousand products', async () => {
+  const many = newBrowser(shop())
+  await many.signInByCode()
+  const { id } = await made({}, many)
+  await sql`
+    insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix)
+    select 'prod_m' || lpad(n::text, 25, '0'), seller_id, name, description, status, price_minor, currency, statement_suffix
+    from products, generate_series(1, 9_998) n where id = ${id}`.execute(shop().db)
+  await made({}, many)
+  assertProblem(await many.call('POST', '/api/products', BOOK), 409, 'too_many_products')
+  await made()
+})
+
 test('an archived product is not for sale, stays with its buyers, and can come back', async () => {
   const { id: sellerId } = (await ann.session()).body.seller
   const id = await shop().product({ sellerId })

@@ -51,6 +51,11 @@ const REFUSALS: Record<string, Said> = {
   webhook_endpoint_not_found: { title: 'This endpoint has already been removed.' },
   delivery_not_found: { title: 'This delivery is gone.', text: 'Deliveries are kept for 30 days.' },
   discount_code_taken: { title: 'You have a code like this already.' },
+  too_many_discounts: {
+    title: 'You have made 100,000 codes.',
+    text: 'No more are possible. The person who runs this service can help.',
+  },
+  too_many_products: { title: 'You have 10,000 products.', text: 'Change one that you do not sell any more.' },
   storage_full: {
     title: 'There is no room left for files.',
     text: 'The person who runs this service has to make room.',

@@ -49,13 +49,20 @@ const COLUMNS = sql`id, code, product_id as "productId", percent_off as "percent
 const CHECK_VIOLATION = '23514'
 const ENDS_EARLY = 'expiresAt must be later than startsAt.'
 
+/** Removed codes count too, because their orders keep them. Codes that are made at once may be a few more. */
+const MOST_DISCOUNTS = 100_000
+
 /**
- * Makes a code for all of a seller's products, or for one. Refuses `product_not_found`, `discount_code_taken`, and
+ * Makes a code for all of a seller's products, or for one. Refuses `product_not_found`, `discount_code_taken`, `too_many_discounts`, and
  * `validation_failed` where it could never be used.
  */
 export async function createDiscount(db: Db, discount: NewDiscount): Promise<DiscountRow> {
   const { sellerId, productId, amounts = [] } = discount
   if (productId !== undefined) await refuseUnusable(db, { sellerId, productId, amounts })
+  const { rows: beyond } = await sql`
+    select from discounts where seller_id = ${sellerId} offset ${MOST_DISCOUNTS - 1} limit 1`.execute(db)
+  if (beyond.length > 0)
+    throw new Refusal('too_many_discounts', `You have made ${MOST_DISCOUNTS} codes, and no more are possible.`)
   const [first, ...further] = amounts
   const id = newId('dsc')
   const { rows } = await refusing(

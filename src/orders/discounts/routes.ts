@@ -47,7 +47,7 @@ function createDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
         tags: TAG,
         security: needs('discounts:write'),
         body: NewDiscount,
-        response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken') },
+        response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken', 'too_many_discounts') },
       },
     },
     async (request, reply) => {
