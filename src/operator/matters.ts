@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
 import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
-import { failedReturns } from '../payments/review.ts'
+import { failedReturns, leftMinor } from '../payments/review.ts'
 import { listMissingRates } from '../taxes/profile.ts'
 import { MATTERS, type Matter } from './matter.ts'
 import { payoutMatters } from './payout-matters.ts'
@@ -44,9 +44,7 @@ async function reviews(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ id: string; paidMinor: number; paidIn: string; amountMinor: number; currency: string; at: Date }>`
     select o.id, h.left_minor::bigint as "paidMinor", h.currency as "paidIn", o.amount_minor as "amountMinor", o.currency, h.at
     from orders o, lateral (
-      select c.currency, min(c.captured_at) as at, sum(c.amount_minor - (
-        select coalesce(sum(r.amount_minor), 0) from refunds r where r.processor = c.processor
-          and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded'))) as left_minor
+      select c.currency, min(c.captured_at) as at, sum(${leftMinor}) as left_minor
       from captures c where c.order_id = o.id and c.purpose = 'mismatch' group by c.currency) h
     where o.state = 'needs_review' and h.left_minor > 0
       and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)

@@ -78,6 +78,13 @@ test('an order that waits for a decision, a dispute and a failed refund each lea
   const review = (await of('needs_review')).find(({ view }: any) => view === `/orders/${reviewed}`)
   assert.match(review.says, /\$18\.99.*\$19\.00/)
   assert.match(review.advice, /Accept.*send it back/)
+  // the bank has taken that money meanwhile, so there is nothing to decide any more
+  await sql`
+    insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state)
+    select processor, 'dp_2', processor_capture_id, order_id, amount_minor, 'lost' from captures where order_id = ${reviewed}`.execute(
+    shop().db,
+  )
+  assert(!(await of('needs_review')).some(({ view }: any) => view === `/orders/${reviewed}`))
   const [dispute] = await of('disputed')
   assert.deepEqual([dispute.view, dispute.at], [`/orders/${disputed.orderId}`, '2031-05-06T07:00:00.000Z'])
   assert.match(dispute.says, /\$19\.00.*2031-05-06/)
