@@ -57,7 +57,10 @@ export async function sendCsv<Row>(
   }
   neverCached(reply)
   reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`)
-  return reply.send(Readable.from(chunks(), { objectMode: true, highWaterMark: 1 }))
+  const stream = Readable.from(chunks(), { objectMode: true, highWaterMark: 1 })
+  // without chunks, as a proxy may ask by HTTP/1.0, an ordinary end of the connection would make a part look whole
+  stream.once('error', () => request.raw.socket.resetAndDestroy())
+  return reply.send(stream)
 }
 
 async function newLines(): Promise<(rows: Cell[][]) => string> {
@@ -66,6 +69,10 @@ async function newLines(): Promise<(rows: Cell[][]) => string> {
     stringify(rows, {
       escape_formulas: true,
       record_delimiter: 'windows',
-      cast: { object: (value) => ({ value: String(value.text), escape_formulas: false }) },
+      cast: {
+        // in many countries a spreadsheet begins a new cell at a semicolon
+        string: (value) => value.replaceAll(/([;\t]\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2"),
+        object: (value) => ({ value: String(value.text), escape_formulas: false }),
+      },
     })
 }

@@ -164,7 +164,10 @@ const OUTAGE = /^(08...|57P0[1-5]|57014|25006|53...|58...)$/
 const READ_ONLY_SERVER = '25006'
 const CONFLICT = new Set(['40001', '40P01'])
 const LOST_CONNECTION =
-  /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|query read timeout|connection timeout|not queryable|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT/i
+  /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|query read timeout|connection timeout|not queryable|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN)|ENOTFOUND|EAI_AGAIN/i
+
+/** While a database moves, its name can have no address. The calls of files have other names. */
+const SOCKET_CALLS = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
 /** True when the database could not do its work. False when it refused the statement. */
 export function isDatabaseOutage(error: unknown): boolean {
@@ -174,7 +177,7 @@ export function isDatabaseOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return typeof code === 'string' && (OUTAGE.test(code) || CONFLICT.has(code))
   // the driver's own errors: plain texts, or those of the socket to the server
   const syscall = (error as { syscall?: unknown }).syscall
-  if (syscall !== undefined && syscall !== 'connect' && syscall !== 'read' && syscall !== 'write') return false
+  if (syscall !== undefined && !SOCKET_CALLS.has(String(syscall))) return false
   return LOST_CONNECTION.test(`${String(code ?? '')} ${error.message}`)
 }
 

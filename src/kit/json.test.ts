@@ -115,3 +115,22 @@ test('the worst JSON is parsed in linear time', async (t) => {
   )
   assert.deepEqual(parsed, ['object', 'object', 'string', 'object', 'object'])
 })
+
+test('half a character is refused with the place where it stands, and whole ones are not', () => {
+  const at = (text: string) => {
+    try {
+      parseJson(text)
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'validation_failed') throw error
+      return error.fields?.map(({ path }) => path).join()
+    }
+    return undefined
+  }
+  assert.equal(at(String.raw`{"reason":"x\ud800y"}`), 'reason')
+  assert.equal(at(String.raw`{"metadata":{"k":"\uDC00"}}`), 'metadata.k')
+  assert.equal(at(String.raw`{"scopes":["a","\udbff"]}`), 'scopes.1')
+  assert.equal(at(String.raw`{"metadata":{"\ud83d":"x"}}`), 'metadata')
+  assert.equal(at(String.raw`"\ud800"`), '')
+  for (const whole of [String.raw`{"a":"\ud83c\udf81"}`, String.raw`{"a":"\\ud800"}`, '{"a":"🎁"}'])
+    assert.equal(at(whole), undefined)
+})

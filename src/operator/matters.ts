@@ -183,11 +183,13 @@ async function refusedPayments(db: Db): Promise<Matter[]> {
   }))
 }
 
+/** The queues of mails by their names: mail, notice, sale_mail, those of codes, and those of a buyer's change of address. */
+const MAIL_QUEUES = '(^|_)(mail|notice)$|^(seller|mailbox)_code|^email_'
+
 async function failedMails(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ count: number; at: Date | null }>`
     select count(*)::int as count, max(completed_on) as at from pgboss.job
-    where state = 'failed' and (name in ('mail', 'notice', 'sale_mail', 'product_mail', 'operator_mail', 'run_mail', 'payout_mail', 'account_mail')
-      or name like '%code%')`.execute(db)
+    where state = 'failed' and name ~ ${MAIL_QUEUES}`.execute(db)
   const { count, at } = rows[0]!
   if (count === 0) return []
   const says = `${count} ${count === 1 ? 'mail was' : 'mails were'} given up in the last day.`

@@ -27,10 +27,6 @@ export function integrationOf({
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   if (bytes > METADATA_MOST_BYTES)
     throw notValid('metadata', `must not be longer than ${METADATA_MOST_BYTES} bytes in all`)
-  // half a character cannot be stored
-  if (clientReferenceId?.isWellFormed() === false) throw notValid('clientReferenceId', 'must be whole characters')
-  for (const [key, value] of entries)
-    if (!value.isWellFormed()) throw notValid(`metadata.${key}`, 'must be whole characters')
   const given = {
     ...(clientReferenceId !== undefined && { clientReferenceId }),
     ...(entries.length > 0 && { metadata: Object.fromEntries(entries) }),

@@ -20,13 +20,13 @@ export function checkedFields<Fields extends ProductChange>(sent: Fields, statem
   }
 
   if (sent.name !== undefined) {
-    const name = sent.name.toWellFormed().trim()
+    const name = sent.name.trim()
     must(name !== '' && lengthOf(name) <= LONGEST_NAME, 'name', `must have 1 to ${LONGEST_NAME} characters`)
     must(!NOT_IN_A_LINE.test(name), 'name', 'must be one line without control characters')
     fields.name = name
   }
   if (sent.description !== undefined) {
-    const text = sent.description.toWellFormed().replaceAll(/\r\n?/g, '\n')
+    const text = sent.description.replaceAll(/\r\n?/g, '\n')
     must(lengthOf(text) <= LONGEST_DESCRIPTION, 'description', `must have at most ${LONGEST_DESCRIPTION} characters`)
     must(!NOT_IN_TEXT.test(text), 'description', 'must not contain control characters')
     fields.description = text

@@ -108,8 +108,9 @@ function getStatsRoute(server: Server, { db, browsers }: MoneyRouteParts): void 
       const { from: begin, to: end } = periodOf(named)
       const to = end ?? new Date(Math.max(Date.now(), (begin?.getTime() ?? 0) + 1))
       const from = begin ?? new Date(to.getTime() - USUAL_DAYS * DAY_MS)
-      if (!isTimeZone(timeZone)) throw notValid('timeZone', 'is the name of a time zone, such as Europe/Vienna')
-      return statsOf(db, seller.id, { from, to, interval, timeZone })
+      const zone = zoneOf(timeZone)
+      if (!zone) throw notValid('timeZone', 'is the name of a time zone, such as Europe/Vienna')
+      return { ...(await statsOf(db, seller.id, { from, to, interval, timeZone: zone })), timeZone }
     },
   )
 }
@@ -144,12 +145,16 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
   )
 }
 
-/** Checks the runtime's list of time zones, which differs from the database's only in a few names. */
-function isTimeZone(name: string): boolean {
+/**
+ * The full name of a time zone. Undefined when there is none with this name. The database reads some abbreviations as another zone than the
+ * runtime: IST is India's for one and Israel's for the other. It also reads +05:30 as west of Greenwich.
+ */
+function zoneOf(name: string): string | undefined {
   try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+    const zone = Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return /^[A-Z]/i.test(zone) ? zone : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -145,14 +145,13 @@ test('a product that is not for sale makes no order', async () => {
     '{prod_00000000000000000000000000}',
     '../../etc/passwd',
     '💥',
-    '\ud800',
   ]
   for (const productId of notForSale) {
     assertProblem(await shop.call('POST', '/api/checkout', { productId, email: buyer() }), 404, 'product_not_found')
-    const view = await shop.call('GET', `/api/products/${encodeURIComponent(productId.toWellFormed())}/public`)
+    const view = await shop.call('GET', `/api/products/${encodeURIComponent(productId)}/public`)
     assertProblem(view, 404, 'product_not_found')
   }
-  for (const productId of ['', 'p'.repeat(101), 'p'.repeat(10_000), null, 1, true, [draft], { id: draft }]) {
+  for (const productId of ['', '\ud800', 'p'.repeat(101), 'p'.repeat(10_000), null, 1, true, [draft], { id: draft }]) {
     const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() })
     assertProblem(answer, 400, 'validation_failed')
     assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['productId'])

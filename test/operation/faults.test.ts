@@ -603,3 +603,11 @@ function freeze(t: TestContext, pid: number) {
   atEnd(t, thaw)
   return { thaw }
 }
+
+test('a database whose machine or name is gone is an outage, and a lost file is none', () => {
+  const failure = (code: string, syscall: string) => Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
+  for (const code of ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN'])
+    assert(isDatabaseOutage(failure(code, 'connect')), code)
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN']) assert(isDatabaseOutage(failure(code, 'getaddrinfo')), code)
+  assert(!isDatabaseOutage(failure('ENOENT', 'open')))
+})

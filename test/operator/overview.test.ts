@@ -108,6 +108,13 @@ test('silence of a processor, differences of the books, given-up mails and waiti
   await sql`
     insert into pgboss.job (name, data, state, completed_on) values ('mail', '{}', 'failed', now())`.execute(own.db)
   assert.deepEqual(await named(), ['reconciliation', 'webhook_silence', 'mail_failed', 'sellers_waiting'])
+  const { rows: queues } = await sql<{ name: string }>`
+    insert into pgboss.job (name, data, state, completed_on)
+    select name, '{}', 'failed', now() from pgboss.queue
+    where name ~ 'mail|notice|code' and name !~ '^mail$|^sweep_|_due$' returning name`.execute(own.db)
+  assert(queues.length > 12)
+  const mails = (await matters(operator)).find(({ what }: { what: string }) => what === 'mail_failed')
+  assert.match(mails.says, new RegExp(`^${queues.length + 1} mails were given up`))
   for (const { says, advice } of await matters(operator)) assert(says.length > 10 && advice.length > 10)
   await sql`update proofs set differences = 0, at = now() - interval '3 days'`.execute(own.db)
   assert((await named()).includes('reconciliation'), 'the books were not reconciled for days')

@@ -333,7 +333,19 @@ test('a seller has the receipt of an order sent only so often, over all instance
 
 test('as CSV all orders come, with decimals beside the minor units, and no text is a formula', async () => {
   const { browser, sellerId } = await newSeller()
-  const names = ['=cmd|calc', '+1', '-1', '@SUM(A1)', '\ttab', 'a "quoted", one', 'two\r\nlines', 'Übung', '＝1']
+  const names = [
+    '=cmd|calc',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\ttab',
+    'a "quoted", one',
+    'two\r\nlines',
+    'Übung',
+    '＝1',
+    'x;=1',
+    'y; @z',
+  ]
   for (const name of names) await orders(sellerId, 1, name)
   await orders(sellerId, 120)
   const code = newId('dsc')
@@ -354,7 +366,7 @@ test('as CSV all orders come, with decimals beside the minor units, and no text 
     'order_id,created_at,paid_at,status,email,product_id,product,currency,amount_minor,amount,fee_minor,fee,refunded_minor,refunded,discount_minor,discount,discount_code,rail,receipt,client_reference_id,metadata',
   )
   const products = rows.map((row) => row[6]!).filter((name) => name !== 'A book' && name !== 'product')
-  const safe = ["'=cmd|calc", "'+1", "'-1", "'@SUM(A1)", "'\ttab", ...names.slice(5, 8), "'＝1"]
+  const safe = ["'=cmd|calc", "'+1", "'-1", "'@SUM(A1)", "'\ttab", ...names.slice(5, 8), "'＝1", "x;'=1", "y; '@z"]
   assert.deepEqual(products.toSorted(), safe.toSorted())
   const [, ...kwd] = rows.find((row) => row[6] === 'Übung')!
   assert.deepEqual(kwd.slice(6), [
