@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
+import { de } from '../../src/words/de.ts'
 import { newEmail, payByCard, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
 import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
@@ -144,6 +145,34 @@ test('while a bank is at work neither Escape nor the button closes the frame', a
   expect((await heardBy(page)).filter(({ till }) => till === 'closed')).toEqual([])
   await page.getByRole('button', { name: 'Close the checkout' }).click()
   await expect(dialogIn(page)).toHaveCount(0)
+})
+
+test('another language in the middle of a payment keeps the order, which is paid once', async ({ page }) => {
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  const orders: string[] = []
+  page.on('request', (request) => request.url().endsWith('/api/checkout') && orders.push(request.url()))
+  await order(frame)
+  // the payment is made, and its answer is lost
+  await page.route('**/api/sandbox/confirm', async (route) => void (await route.fetch()))
+  const confirmed = page.waitForRequest('**/api/sandbox/confirm')
+  await payByCard(frame)
+  await confirmed
+  await frame.locator('.language select').selectOption('de')
+  await expect(frame.getByText(de.ui.paid).first()).toBeVisible()
+  await expect(frame.locator('form button[type=submit]')).toHaveCount(0)
+  expect(orders).toHaveLength(1)
+})
+
+test('a frame whose page cannot be loaded again can be closed', async ({ page, context }) => {
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await context.route('**/pay/**', (route) => route.abort())
+  await frame.locator('.language select').selectOption('de')
+  await expect(frame.locator('.language select')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+  await expect(link(page)).toBeFocused()
 })
 
 test('a strict policy, trusted types and a checked hash: nothing is refused', async ({ page }) => {

@@ -5,7 +5,7 @@ import { de } from '../../src/words/de.ts'
 import { fr } from '../../src/words/fr.ts'
 import { ja } from '../../src/words/ja.ts'
 import type { Catalogue } from '../../src/words/catalogues.ts'
-import { makeOrder, newEmail, payByCard, payWith, expectPaid, statusOf } from './buyer.ts'
+import { fillCard, makeOrder, newEmail, payByCard, payWith, expectPaid, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 const choice = (page: Page) => page.locator('.language select')
@@ -72,11 +72,23 @@ test('a buyer chooses a language: the typed e-mail stays, and the next page and 
   page,
 }) => {
   const email = newEmail()
+  const stored: string[] = []
+  await page.exposeFunction('noteStored', (text: string) => stored.push(text))
+  await page.addInitScript(() => {
+    const { setItem } = Storage.prototype
+    Storage.prototype.setItem = function (name, value) {
+      void (globalThis as unknown as { noteStored: (text: string) => void }).noteStored(`${name} ${value}`)
+      setItem.call(this, name, value)
+    }
+  })
   await page.goto(DEMO_URL)
   await page.getByLabel('E-mail').fill(email)
+  await fillCard(page, '4242424242424242')
   await choice(page).selectOption('fr')
   await expect(page.getByRole('heading', { name: fr.pay.howToPay })).toBeVisible()
   await expect(page.getByLabel(fr.ui.email)).toHaveValue(email)
+  expect(stored.join('\n')).toContain(email)
+  expect(stored.join('\n')).not.toMatch(/4242/)
   await expect(choice(page)).toHaveAccessibleName(fr.ui.language)
   await page.goto('/charge/')
   await expect(page.getByRole('heading', { name: fr.charge.title })).toBeVisible()

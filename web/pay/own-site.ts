@@ -28,6 +28,7 @@ type Message =
   | { till: 'size'; height: number }
   | { till: 'paid'; orderId: string }
   | { till: 'closed' }
+  | { till: 'stays' }
 
 /** After this time a payment that is not confirmed yet no longer keeps the buyer here: the receipt comes by mail. */
 const BANK_MS = 40_000
@@ -39,7 +40,7 @@ export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Too
   const isFramed = self !== top
   let last: State | undefined
   const tell = (message: Message) => isFramed && host !== undefined && parent.postMessage(message, host)
-  const close = () => !isAtBank(last) && tell({ till: 'closed' })
+  const close = () => tell({ till: isAtBank(last) ? 'stays' : 'closed' })
   if (isFramed) {
     document.documentElement.classList.add('framed')
     openLinksOutside()
@@ -58,6 +59,7 @@ export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Too
   function shown(view: View, state: State, seller: string): void {
     const { order } = state
     last = state
+    if (isFramed) keepInAddress(state)
     if (isLeaving) leave()
     if (before === undefined) {
       tell({ till: 'ready' })
@@ -123,12 +125,23 @@ function isAtBank(state: State | undefined): boolean {
  * The order's page in the whole window, which cannot read what the frame knows. So the order goes by its link, like one that a program
  * made. The link does not hold the idempotency key: whoever has that can get the files.
  */
-function addressOf({ kept, created }: State): string | undefined {
+function addressOf({ kept, created }: State, without = ['embed', 'host']): string | undefined {
   if (!kept?.orderId || created?.orderId !== kept.orderId) return undefined
   const query = new URLSearchParams(location.search)
-  for (const name of ['embed', 'host']) query.delete(name)
+  for (const name of without) query.delete(name)
   query.set('order', kept.orderId)
   return `${location.pathname}?${query}${'payUrl' in created ? new URL(created.payUrl).hash : `#p=${kept.link}`}`
+}
+
+/** A frame has no storage. A page that loads itself again there, as in another language, finds its order by the frame's own address. */
+function keepInAddress(state: State): void {
+  const address = addressOf(state, [])
+  if (address) return history.replaceState(history.state, '', address)
+  const { orderId, link } = state.kept ?? {}
+  const query = new URLSearchParams(location.search)
+  if (link || !query.has('order') || orderId === query.get('order')) return
+  query.delete('order')
+  history.replaceState(history.state, '', `${location.pathname}?${query}`)
 }
 
 /** As `<bdi>` does in markup: a name keeps its own direction. */

@@ -5,6 +5,8 @@
 
 /** A frame that has not said "ready" by then is blocked by the site's policy or an extension, or the host is no site of the seller. */
 const PATIENCE_MS = 3000
+/** A frame that answers a question by then is alive. */
+const ANSWER_MS = 2000
 /** A frame that shows nothing is not useful, and one that is higher than this is wrong. */
 const HEIGHT = { least: 200, most: 5000 }
 const STYLE = `
@@ -50,8 +52,10 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
   if (crossOriginIsolated) Object.assign(element, { credentialless: true })
   element.src = address.href
   let ready = false
+  let silence: ReturnType<typeof setTimeout> | undefined
   const end = () => {
     clearTimeout(timer)
+    clearTimeout(silence)
     removeEventListener('message', hear)
     removeEventListener('securitypolicyviolation', blocked)
   }
@@ -68,6 +72,8 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
   const hear = ({ source, origin, data }: MessageEvent) => {
     if (source !== element.contentWindow || origin !== pay.origin || typeof data !== 'object' || !data) return
     const { till, height, orderId } = data
+    clearTimeout(silence)
+    silence = undefined
     if (till === 'ready') {
       clearTimeout(timer)
       ready = true
@@ -86,7 +92,11 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
   return {
     element,
     isReady: () => ready,
-    ask: () => element.contentWindow?.postMessage({ till: 'close' }, pay.origin),
+    ask() {
+      // a frame whose page could not be loaded again answers nothing, and must not stay over the site
+      silence ??= setTimeout(() => listener.closed?.(), ANSWER_MS)
+      element.contentWindow?.postMessage({ till: 'close' }, pay.origin)
+    },
     end,
   }
 }

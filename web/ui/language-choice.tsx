@@ -10,9 +10,9 @@ writeTab(PLACE, undefined)
 
 export const typedBefore = (field: string): string => typed[field] ?? ''
 
-/** Keeps what the buyer has typed and chosen for the page that is loaded next. */
+/** Keeps what the buyer has typed and chosen for the page that is loaded next, but for the numbers of a card. */
 export function keepTyped(): void {
-  const fields = [...document.querySelectorAll<HTMLInputElement>('#app :is(input,select)')]
+  const fields = [...document.querySelectorAll<HTMLInputElement>('#app :is(select,input:not([type=tel]))')]
   writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
 }
 
