@@ -90,7 +90,14 @@ export function newSender({ reach, tryMs = TRY_MS, lookup, ca }: SendOptions): {
         signal,
       })
       request.on('error', (error) => reject(Object.assign(error, { wasReused: request.reusedSocket })))
-      request.on('response', (response) => void beginningOf(response).then((text) => resolve(answerOf(response, text))))
+      request.on('response', (response) => resolve(beginningOf(response).then((text) => answerOf(response, text))))
+      // without a listener Node drops the connection and says nothing
+      request.on('upgrade', (response, socket) => {
+        socket.destroy()
+        resolve(answerOf(response, ''))
+      })
+      // whatever ends a request, this promise settles: an endpoint whose try never ends keeps its slot
+      request.on('close', () => reject(new Error('The connection ended without an answer.')))
       request.end(body)
     })
   }

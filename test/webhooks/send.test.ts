@@ -187,6 +187,36 @@ test('a receiver that drips, or never answers, ends with the time of the try', a
   assert.equal((await sent(t, `http://127.0.0.1:${silent.port}/`, { tryMs: 300 })).error, 'timeout')
 })
 
+test('a receiver that answers 101 and would change the protocol has failed, and the connection ends', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {}).on('close', () => closed.resolve())
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  atEnd(t, () => server.close())
+  const { status, error } = await sent(t, `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`)
+  assert.deepEqual({ status, error }, { status: 101, error: 'status' })
+  await closed.promise
+})
+
+test('an answer whose body is too slow, or breaks off, has been an answer all the same', async (t) => {
+  const slow = await serverOf(t, (_request, response) => void response.writeHead(200).write('thanks'))
+  const broken = await serverOf(t, (request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('thanks', () => request.socket.destroy())
+  })
+  for (const [{ port }, tryMs] of [
+    [slow, 1000],
+    [broken, 60_000],
+  ] as const) {
+    const { status, error, answer } = await sent(t, `http://127.0.0.1:${port}/`, { tryMs })
+    assert.deepEqual({ status, error, answer }, { status: 200, error: undefined, answer: 'thanks' })
+  }
+})
+
 test('each failure has its class, and answers that are not text are kept as text', async (t) => {
   const closed = await serverOf(t, (request) => void request.socket.destroy())
   assert.equal((await sent(t, `http://127.0.0.1:${closed.port}/`)).error, 'refused')
