@@ -154,10 +154,11 @@ const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EP
 function failureOf(error: unknown, isLate: boolean): { error: SendError; answer: string } {
   if (isLate) return { error: 'timeout', answer: 'The receiver took too long.' }
   const first = error instanceof AggregateError ? error.errors[0] : error
-  const { code = '', message = '' } = first as { code?: string; message?: string }
+  const { code = '', message = '', syscall = '' } = first as { code?: string; message?: string; syscall?: string }
   const answer = textOf(Buffer.from(message).subarray(0, KEPT_BYTES))
   if (code === 'OUT_OF_REACH') return { error: 'blocked', answer }
-  if (NAME_FAILURES.has(code)) return { error: 'dns', answer }
+  // a name server can refuse or time out as a receiver can, by the same codes
+  if (NAME_FAILURES.has(code) || syscall.startsWith('query')) return { error: 'dns', answer }
   if (TLS_FAILURE.test(code)) return { error: 'tls', answer }
   return code === 'ETIMEDOUT' ? { error: 'timeout', answer } : { error: 'refused', answer }
 }
