@@ -5,7 +5,7 @@ import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type PageUrls, envelopeOf } from './envelope.ts'
-import { type Due, LEASE_SECONDS, type Leased, type Outcome, type Page, type Slots, leaseEndpoints, readDue, recordOutcomes, releaseEndpoints } from './queue.ts' // oxfmt-ignore
+import { type Due, type Leased, type Outcome, type Slots, type Target, leaseEndpoints, readDue, recordOutcomes, releaseEndpoints, renewLease } from './queue.ts' // oxfmt-ignore
 import { waitAfter } from './schedule.ts'
 import type { Send, Sent } from './send.ts'
 import { signedHeaders } from './signature.ts'
@@ -22,8 +22,6 @@ const LOOK_EVERY_MS = 500
 /** A look rests this many times as long as it took, so that many endpoints never keep the database busy by looks alone. */
 const REST_TIMES = 20
 const LONGEST_REST_MS = 10_000
-/** No try begins when the lease ends within this time, which is longer than a try. */
-const LEASE_MARGIN_MS = 20_000
 /** These ask for a rest of the whole receiver, and not only of one delivery. */
 const HOLDS: ReadonlySet<unknown> = new Set([429, 503])
 const GONE = 410
@@ -108,8 +106,8 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
   let changed = Promise.withResolvers<void>()
   let atOnce = isFailing ? AT_ONCE_FAILING : AT_ONCE
   let waiting: Due[] = []
-  let page: Page | undefined
-  let leasedUntil = 0
+  let target: Target | undefined
+  let renewedAt = 0
   const turnEndsAt = performance.now() + turnMs
   const isOver = () => stopped.aborted || end.hasFailed || performance.now() > turnEndsAt
 
@@ -120,9 +118,9 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
     else atOnce = AT_ONCE
     changed.resolve()
   }
-  const begin = (due: Due, from: Page) => {
+  const begin = (due: Due, to: Target) => {
     sending++
-    const work = tryOnce(parts, from, due)
+    const work = tryOnce(parts, to, due)
       .then(
         (outcome) => {
           answered(outcome.error !== undefined)
@@ -139,14 +137,16 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
   }
 
   while (!isOver()) {
-    if (waiting.length === 0 || performance.now() > leasedUntil - LEASE_MARGIN_MS) {
-      leasedUntil = performance.now() + LEASE_SECONDS * 1000
-      page = await readDue(db, { endpointId, sender, underWay: [...underWay.keys()] })
-      waiting = page?.deliveries ?? []
-      if (!page || (waiting.length === 0 && underWay.size === 0)) break
+    // the seller may have removed the endpoint, or given it another address or secret, after the deliveries were read
+    if (waiting.length === 0 || performance.now() > renewedAt + LOOK_EVERY_MS) {
+      renewedAt = performance.now()
+      target = await renewLease(db, { endpointId, sender })
+      if (!target) break
+      if (waiting.length === 0) waiting = await readDue(db, { endpointId, underWay: [...underWay.keys()] })
+      if (waiting.length === 0 && underWay.size === 0) break
     }
     changed = Promise.withResolvers<void>()
-    for (const due of waiting.splice(0, Math.max(0, atOnce - sending))) begin(due, page!)
+    for (const due of waiting.splice(0, Math.max(0, atOnce - sending))) begin(due, target!)
     // something new can become due while a slow try is under way
     await Promise.race([changed.promise, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
   }
@@ -154,12 +154,13 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
   await releaseEndpoints(db, sender, endpointId)
 }
 
-async function tryOnce({ send, seal, urls }: WorkParts, page: Page, due: Due): Promise<Outcome> {
+async function tryOnce({ send, seal, urls }: WorkParts, to: Target, due: Due): Promise<Outcome> {
   const at = new Date()
   const sent = await sendSigned()
   const { status, error, retryAfterSeconds } = sent
   return {
     endpointId: due.endpointId,
+    url: to.url,
     eventId: due.eventId,
     tries: due.tries,
     at,
@@ -170,12 +171,12 @@ async function tryOnce({ send, seal, urls }: WorkParts, page: Page, due: Due): P
   }
 
   async function sendSigned(): Promise<Sent> {
-    const sealed = [page.secret, ...(page.oldSecret ? [page.oldSecret] : [])]
+    const sealed = [to.secret, ...(to.oldSecret ? [to.oldSecret] : [])]
     const secrets = sealed.flatMap((one) => seal.open(one)?.text ?? [])
     if (secrets.length === 0)
       return { tookMs: 0, error: 'secret', answer: 'The secret of this endpoint cannot be read any more: rotate it.' }
     const body = JSON.stringify(envelopeOf({ ...due, id: due.eventId }, urls))
     const signed = signedHeaders(secrets, { id: due.eventId, at: Math.floor(at.getTime() / 1000), body })
-    return send({ url: page.url, headers: signed, body })
+    return send({ url: to.url, headers: signed, body })
   }
 }

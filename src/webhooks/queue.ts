@@ -6,7 +6,7 @@ import type { SendError } from './send.ts'
 // The deliveries that wait, in the database. One process at a time sends to an endpoint: it has leased it. So at most a few tries of an
 // endpoint are under way, over all instances, and no other worker takes them. The lease of a killed process ends by itself.
 
-/** Longer than a try. The process renews the lease with each page that it reads. */
+/** Longer than a try. The process renews the lease while it begins tries. */
 export const LEASE_SECONDS = 45
 /** Deliveries that are read at once. */
 const PAGE = 64
@@ -81,24 +81,31 @@ export interface Due {
   step: number
 }
 
-export interface Page {
+/** Where the tries of an endpoint go, and what signs them. */
+export interface Target {
   url: string
   secret: Buffer
   oldSecret: Buffer | null
-  deliveries: Due[]
 }
 
-/** Renews the lease and reads the deliveries due now, without those under way. Undefined: the lease is lost, or the endpoint has gone. */
-export async function readDue(
+/** Renews the lease. Undefined: it is lost, or nothing may be sent to the endpoint now. */
+export async function renewLease(
   db: Db,
-  { endpointId, sender, underWay }: { endpointId: string; sender: string; underWay: readonly string[] },
-): Promise<Page | undefined> {
-  const { rows: endpoints } = await sql<Omit<Page, 'deliveries'>>`
+  { endpointId, sender }: { endpointId: string; sender: string },
+): Promise<Target | undefined> {
+  const { rows } = await sql<Target>`
     update webhook_endpoints set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
     where id = ${endpointId} and sender = ${sender} and leased_until > now()
       and removed_at is null and paused is null and held_until <= now()
     returning url, secret, case when old_secret_until > now() then old_secret end as "oldSecret"`.execute(db)
-  if (!endpoints[0]) return undefined
+  return rows[0]
+}
+
+/** Reads the deliveries due now, without those under way. */
+export async function readDue(
+  db: Db,
+  { endpointId, underWay }: { endpointId: string; underWay: readonly string[] },
+): Promise<Due[]> {
   const { rows } = await sql<Due>`
     select d.endpoint_id as "endpointId", d.event_id as "eventId", e.type, e.at, e.sequence, e.data,
       e.test_endpoint_id is not null as "isTest", d.tries, d.step
@@ -108,7 +115,7 @@ export async function readDue(
       order by due_at limit ${PAGE}) d
     join events e on e.id = d.event_id
     order by d.due_at, e.at`.execute(db)
-  return { ...endpoints[0], deliveries: rows }
+  return rows
 }
 
 /**
@@ -123,6 +130,8 @@ export async function releaseEndpoints(db: Db, sender: string, endpointId: strin
 
 export interface Outcome {
   endpointId: string
+  /** Where the try went. */
+  url: string
   eventId: string
   /** How many tries came before. */
   tries: number
@@ -141,17 +150,18 @@ export interface Outcome {
 
 /**
  * Writes the results of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
- * made too changes nothing. An endpoint whose receiver has gone is paused.
+ * made too changes nothing. An endpoint whose receiver has gone is paused. A try that went to an earlier address says nothing of the
+ * endpoint's health.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((one) => one[name] ?? null)
   await sql`
     with o as materialized (
       select * from unnest(
-        ${column('endpointId')}::text[], ${column('eventId')}::text[], ${column('tries')}::int[], ${column('at')}::timestamptz[],
+        ${column('endpointId')}::text[], ${column('url')}::text[], ${column('eventId')}::text[], ${column('tries')}::int[], ${column('at')}::timestamptz[],
         ${column('tookMs')}::int[], ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[],
         ${column('waitSeconds')}::float8[], ${column('holdSeconds')}::float8[], ${column('isGone')}::boolean[])
-        as o(endpoint_id, event_id, tries, at, took_ms, status, error, answer, wait_seconds, hold_seconds, is_gone)),
+        as o(endpoint_id, url, event_id, tries, at, took_ms, status, error, answer, wait_seconds, hold_seconds, is_gone)),
     moved as (
       update webhook_deliveries d set tries = d.tries + 1, step = case when o.error is null then 0 else d.step + 1 end,
         repeats = case when o.error is null then greatest(d.repeats - 1, 0) else d.repeats end,
@@ -171,9 +181,9 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Prom
       from o join moved using (endpoint_id, event_id)
       on conflict do nothing),
     health as (
-      select endpoint_id, bool_or(error is null) as has_taken, bool_or(is_gone) as is_gone,
+      select endpoint_id, url, bool_or(error is null) as has_taken, bool_or(is_gone) as is_gone,
         max(hold_seconds) as hold_seconds
-      from o group by endpoint_id)
+      from o group by endpoint_id, url)
     update webhook_endpoints e set
       failing_since = case when not h.has_taken then coalesce(e.failing_since, now()) end,
       mails_sent = case when h.has_taken then 0 else e.mails_sent end,
@@ -181,6 +191,6 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Prom
       paused = case when h.is_gone then 'gone' else e.paused end,
       paused_at = case when h.is_gone then coalesce(e.paused_at, now()) else e.paused_at end
     from health h
-    where e.id = h.endpoint_id
+    where e.id = h.endpoint_id and e.url = h.url
       and (h.has_taken <> (e.failing_since is null) or h.is_gone or h.hold_seconds > 0)`.execute(db)
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { Webhook } from 'standardwebhooks'
+import { inTransaction } from '../../src/kit/database.ts'
+import { recordOrderEvents } from '../../src/orders/move.ts'
 import type { Envelope } from '../../src/webhooks/envelope.ts'
 import { type Browser, newBrowser } from './seller.ts'
 import { type Ends, type TestShop, eventually } from './shop.ts'
@@ -76,3 +78,18 @@ export const gets = (receiver: Receiver, type: string, count = 1): Promise<Recei
     async () => receiver.seen(type),
     (seen) => seen.length >= count,
   )
+
+/** Many events at once, of some orders. */
+export async function manyEvents(shop: TestShop, count: number): Promise<void> {
+  const productId = await shop.product()
+  const orders = await Promise.all(Array.from({ length: 5 }, () => shop.checkout({ productId })))
+  await inTransaction(shop.db, (tx) =>
+    recordOrderEvents(
+      tx,
+      Array.from({ length: count }, (_, n) => ({
+        orderId: orders[n % 5]!.orderId,
+        type: 'order.email_changed' as const,
+      })),
+    ),
+  )
+}

@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { inTransaction } from '../../src/kit/database.ts'
-import { recordOrderEvents } from '../../src/orders/move.ts'
-import { gets, newEndpoint, signedInSeller, startReceiver } from '../support/receiver.ts'
-import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
-
-/** Many events at once, of some orders. */
-async function manyEvents(shop: TestShop, count: number): Promise<void> {
-  const productId = await shop.product()
-  const orders = await Promise.all(Array.from({ length: 5 }, () => shop.checkout({ productId })))
-  await inTransaction(shop.db, (tx) =>
-    recordOrderEvents(
-      tx,
-      Array.from({ length: count }, (_, n) => ({
-        orderId: orders[n % 5]!.orderId,
-        type: 'order.email_changed' as const,
-      })),
-    ),
-  )
-}
+import { gets, manyEvents, newEndpoint, signedInSeller, startReceiver } from '../support/receiver.ts'
+import { eventually, startTestShop } from '../support/shop.ts'
 
 test('two instances send each event once, with at most four tries of an endpoint under way', async (t) => {
   const one = await startTestShop(t)

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import {
+  type Receiver,
+  gets,
+  manyEvents,
+  newEndpoint,
+  signedInSeller,
+  startReceiver,
+  verify,
+} from '../support/receiver.ts'
+import { newMailbox } from '../support/seller.ts'
+import { type Ends, eventually, sharedShop, startTestShop } from '../support/shop.ts'
+
+// What a seller changes while the deliveries of an endpoint are under way.
+
+const shared = sharedShop()
+const EVENTS = 100
+/** The deliveries that the dispatcher reads at once. */
+const PAGE = 64
+const SLOW_MS = 200
+
+/** A receiver that answers nothing until `release`, and from then on slowly. */
+async function slowReceiver(t: Ends): Promise<Receiver & { release: () => void }> {
+  const held: (() => void)[] = []
+  let isHolding = true
+  const receiver = await startReceiver(t, (_request, response) => {
+    const answer = () => setTimeout(() => response.writeHead(204).end(), SLOW_MS)
+    if (isHolding) held.push(answer)
+    else answer()
+  })
+  const release = () => {
+    isHolding = false
+    for (const answer of held) answer()
+  }
+  return Object.assign(receiver, { release })
+}
+
+test('a removed endpoint gets nothing more than what was about to be sent', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await signedInSeller(shop)
+  const receiver = await slowReceiver(t)
+  const { id } = await newEndpoint(ann, receiver.url)
+  await manyEvents(shop, EVENTS)
+  await gets(receiver, 'order.email_changed', 4)
+  assert.equal((await ann.call('DELETE', `/api/webhook-endpoints/${id}`)).status, 204)
+  receiver.release()
+  await eventually(
+    async () => (await sql<{ sender: string | null }>`select sender from webhook_endpoints where id = ${id}`.execute(shop.db)).rows[0]!.sender, // oxfmt-ignore
+    (sender) => sender === null,
+  )
+  assert(receiver.received.length < PAGE, `${receiver.received.length} were sent`)
+})
+
+test('another address, and a secret that ends at once, hold for the deliveries that were read before', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await signedInSeller(shop)
+  const [before, after] = [await slowReceiver(t), await startReceiver(t)]
+  const { id, secret } = await newEndpoint(ann, before.url)
+  await manyEvents(shop, EVENTS)
+  await gets(before, 'order.email_changed', 4)
+  const path = `/api/webhook-endpoints/${id}`
+  const { body: rotated } = await ann.call('POST', `${path}/secret`, { overlapHours: 0 })
+  assert.equal((await ann.call('PATCH', path, { url: after.url })).status, 200)
+  before.release()
+  const ids = () => new Set([...before.received, ...after.received].map((one) => one.id))
+  await eventually(
+    async () => ids().size,
+    (size) => size === EVENTS,
+  )
+  assert(before.received.length < PAGE, `${before.received.length} went to the old address`)
+  for (const one of after.received) verify(rotated.secret, one)
+  assert.throws(() => verify(secret, after.received[0]!))
+})
+
+test('what the old address answers after a change says nothing of the new one', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  let answer: (() => void) | undefined
+  const before = await startReceiver(t, (_request, response) => (answer = () => response.writeHead(410).end()))
+  const after = await startReceiver(t)
+  const { id } = await newEndpoint(ann, before.url)
+  const path = `/api/webhook-endpoints/${id}`
+  const { body } = await ann.call('POST', `${path}/test`, {})
+  await gets(before, 'endpoint.test')
+  assert.equal((await ann.call('PATCH', path, { url: after.url })).status, 200)
+  answer!()
+  await eventually(
+    () => ann.call('GET', `${path}/deliveries/${body.eventIds[0]}`),
+    (found) => found.body.tries === 1,
+  )
+  const { body: endpoint } = await ann.call('GET', path)
+  assert.deepEqual([endpoint.status, endpoint.failingSince, endpoint.pausedBecause], ['active', undefined, undefined])
+  await ann.call('POST', `${path}/deliveries/${body.eventIds[0]}/replay`)
+  await gets(after, 'endpoint.test')
+})
