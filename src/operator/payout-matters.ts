@@ -4,12 +4,11 @@ import { formatMoney } from '../kit/money.ts'
 import { PAYERS, type Payer } from '../payouts/accounts/payers.ts'
 import { speaksAgainst } from '../payouts/refused-account.ts'
 import type { Matter } from './matter.ts'
+import { notPassedOn, notTakenBack } from './pass-matters.ts'
 
 const MOST_SHOWN = 20
 /** Banks confirm a transfer within some days. */
 const ANSWER_DAYS = 7
-/** The processor passes money on within minutes. */
-const PASS_HOURS = 6
 
 /** By then the seller has another account, or has left. */
 const ENDED_DAYS = 30
@@ -17,7 +16,14 @@ const ENDED_DAYS = 30
 /** The payouts that need a person. */
 export const payoutMatters = async (db: Db): Promise<Matter[]> =>
   (
-    await Promise.all([waitingRuns(db), failedPayouts(db), oddPasses(db), endedAccounts(db), unansweredPayouts(db)])
+    await Promise.all([
+      waitingRuns(db),
+      failedPayouts(db),
+      notTakenBack(db),
+      notPassedOn(db),
+      endedAccounts(db),
+      unansweredPayouts(db),
+    ])
   ).flat()
 
 async function waitingRuns(db: Db): Promise<Matter[]> {
@@ -47,74 +53,6 @@ async function failedPayouts(db: Db): Promise<Matter[]> {
     view: `/payouts/${id}`,
     at,
   }))
-}
-
-/** Money that should have gone on to a seller's account, or come back from there, and has not for hours. */
-async function oddPasses(db: Db): Promise<Matter[]> {
-  const { rows } = await sql<OddPass>`
-    select a.order_id as "orderId", split_part(o.connected_account, '@', 2) as account,
-      exists (select from connected_accounts c where c.seller_id = o.seller_id and c.ended_at is null
-        and o.connected_account = c.processor || '@' || c.account) as "isPresent",
-      a.due_minor as "dueMinor", a.passed_minor as "passedMinor", o.currency, a.created_at as at,
-      (select t.failure from processor_transfers t where t.order_id = a.order_id and t.failure is not null
-        order by t.made_at desc limit 1) as failure,
-      not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing",
-      a.due_minor > a.passed_minor and a.due_minor - a.passed_minor > (
-        select coalesce((select sum(amount_minor) from transfers
-            where credit_account = 'seller:' || o.seller_id and currency = o.currency), 0)
-          - coalesce((select sum(amount_minor) from transfers
-            where debit_account = 'seller:' || o.seller_id and currency = o.currency), 0)) as "isPaid"
-    from passes a join orders o on o.id = a.order_id
-    where a.due_minor <> a.passed_minor and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
-      -- what a refund under way has taken back is the buyer's
-      and (a.due_minor < a.passed_minor
-        or not exists (select from refunds r where r.order_id = a.order_id and r.state = 'requested'))
-    order by a.created_at limit ${MOST_SHOWN}`.execute(db)
-  return rows.map(({ orderId, dueMinor, passedMinor, currency, at, failure, isMissing, ...pass }) => {
-    const view = `/orders/${orderId}`
-    if (passedMinor > dueMinor)
-      return {
-        what: 'not_taken_back',
-        says: `${formatMoney(passedMinor - dueMinor, currency)} of a refund or a lost dispute could not be taken back from the seller’s account.`,
-        advice:
-          'The service tries again each day. The seller owes it: the next sales make up for it, or settle it with the seller.',
-        view,
-        at,
-      }
-    const why = failure ? `failed (${failure})` : isMissing ? 'was never made' : 'is not done'
-    return {
-      what: 'not_passed_on',
-      says: `${formatMoney(dueMinor - passedMinor, currency)} of a sale has not reached the seller’s account: the transfer ${why}.`,
-      advice: adviceFor(pass),
-      view,
-      at,
-    }
-  })
-}
-
-/** A transfer to an account that is not the order's is never booked, so the balance would keep the money and a run would pay it again. */
-function adviceFor({ account, isPresent, isPaid }: Pick<OddPass, 'account' | 'isPresent' | 'isPaid'>): string {
-  if (isPaid)
-    return 'A run has paid it already, or it made up for what the seller owed: do not make the transfer. The seller would get the money twice.'
-  if (!isPresent)
-    return `Pay it with a run: it is in the seller’s balance. Do not transfer it to another account of the seller: the order belongs to ${account}, which has ended, so the service would not count that transfer, and a run would pay the money again.`
-  return `Make the transfer to ${account} in the dashboard of Razorpay, under Route, or pay it with a run. Until then it is in the seller’s balance.`
-}
-
-interface OddPass {
-  orderId: string
-  /** The seller's account with which the order was made. */
-  account: string
-  /** It is the seller's account still. */
-  isPresent: boolean
-  dueMinor: number
-  passedMinor: number
-  currency: string
-  at: Date
-  failure: string | null
-  isMissing: boolean
-  /** The seller's balance does not have it any more. */
-  isPaid: boolean
 }
 
 /** Sellers whose account at the processor has ended, and who have no other one: they do not sell. */

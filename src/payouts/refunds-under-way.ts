@@ -3,15 +3,15 @@ import { literal } from '../kit/plans.ts'
 import { chargedBackMinor } from '../orders/returned-money.ts'
 
 /**
- * Refunds that are requested and not booked yet will take this from sellers' balances: rows of `seller_id, currency, pending_on, minor`.
- * It is the buyers', so no run pays it and no page calls it available. `pending_on` is the day (UTC) on which the money of the sale becomes
- * due, and null where it is due. Where the processor passes money on, the balance has only money that is back from the seller's account,
- * or never got there.
+ * Refunds that are requested and not booked yet will take this from sellers' balances: rows of
+ * `order_id, seller_id, currency, pending_on, minor`. It is the buyers', so no run pays it and no page calls it available. `pending_on` is
+ * the day (UTC) on which the money of the sale becomes due, and null where it is due. Where the processor passes money on, the balance has
+ * only money that is back from the seller's account, or never got there.
  */
 export const refundsUnderWay = (sellerIds: 'all' | readonly string[], holdDays: number): RawBuilder<unknown> => sql`
-  select o.seller_id, o.currency,
+  select o.id as order_id, o.seller_id, o.currency,
     case when s.created_at > now() - ${hold(holdDays)} then ((s.created_at + ${hold(holdDays)}) at time zone 'UTC')::date end as pending_on,
-    sum(case when o.connected_account is null then o.net else least(o.net, greatest(coalesce(a.due_minor - a.passed_minor, 0), 0)) end)::bigint as minor
+    case when o.connected_account is null then o.net else least(o.net, greatest(coalesce(a.due_minor - a.passed_minor, 0), 0)) end as minor
   from (
     select o.id, o.seller_id, o.currency, o.connected_account,
       o.after_minor - o.before_minor - ${feeShare('after_minor')} + ${feeShare('before_minor')} as net
@@ -24,8 +24,7 @@ export const refundsUnderWay = (sellerIds: 'all' | readonly string[], holdDays: 
       cross join lateral (select o.refunded_minor + ${chargedBackMinor} as minor) b
       where ${sellerIds === 'all' ? sql`true` : sql`o.seller_id = any(${[...sellerIds]}::text[])`}) o) o
   left join passes a on a.order_id = o.id
-  left join transfers s on s.order_id = o.id and s.kind = 'sale'
-  group by 1, 2, 3`
+  left join transfers s on s.order_id = o.id and s.kind = 'sale'`
 
 const hold = (days: number) => sql`make_interval(days => ${literal(days)})`
 

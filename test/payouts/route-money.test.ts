@@ -39,10 +39,6 @@ const run = async (queue: string) => {
   )
 }
 const RULES = { holdDays: 0, minimumMinor: {} }
-const payable = (sellerId: string) =>
-  sql`
-    insert into payout_details (seller_id, currency, kind, country, sealed, shown, payable_from)
-    values (${sellerId}, 'INR', 'india_account', 'IN', 'x', 'x', now() - interval '1 day')`.execute(all().shop.db)
 /** Proposes a run, and reads its lines of a seller. */
 async function propose(sellerId: string) {
   const runId = (await proposeRun(all().shop.db, RULES, { by: 'machine' })) ?? ''
@@ -225,28 +221,13 @@ test('a run that was proposed before a refund began does not pay the refund’s 
   all().bank.refundsBecome = 'pending'
   const seller = await all().selling()
   const order = await all().paid(seller)
-  await payable(seller.id)
+  await all().payable(seller.id)
   const runs = [await propose(seller.id), await propose(seller.id)]
   assert.deepEqual(runs.map(({ lines }) => lines), [[{ amount: NET, blocked: null }], [{ amount: NET, blocked: null }]]) // oxfmt-ignore
   await all().refund(seller, order.orderId, 10_000)
   await eventually(async () => refundsOf({ seller, order, transfer: all().route.of(order.razorpayOrder)[0]! }).length, (sent) => sent === 1) // oxfmt-ignore
   const paid = await Promise.all(runs.map(({ runId }) => approveRun(all().shop.db, RULES, { runId, by: 'machine' }, async () => undefined))) // oxfmt-ignore
   assert.deepEqual(paid.flat().map(({ amountMinor }) => amountMinor), [NET - 9_800]) // oxfmt-ignore
-})
-
-test('the operator does not read to make a transfer of what a run has paid', async () => {
-  all().route.transfersBecome = 'failed'
-  const seller = await all().selling()
-  const order = await all().paid(seller)
-  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(all().shop.db) // oxfmt-ignore
-  assert.match((await all().matterOf('not_passed_on', order.orderId)).advice, /^Make the transfer/)
-  await payable(seller.id)
-  const { runId } = await propose(seller.id)
-  await approveRun(all().shop.db, RULES, { runId, by: 'machine' }, async () => undefined)
-  assert.match((await all().matterOf('not_passed_on', order.orderId)).advice, /do not make the transfer/)
-  all().bank.refundsBecome = 'pending'
-  await all().refund(seller, order.orderId)
-  assert.equal(await all().matterOf('not_passed_on', order.orderId), undefined)
 })
 
 test('a second capture by another attempt goes back, and what went on with it comes back first', async () => {

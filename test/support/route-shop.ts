@@ -90,6 +90,12 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       return { razorpayOrder: again, paymentId: String(bank.pay(again).id) }
     },
 
+    /** The seller's money in rupees can go to a bank at once. */
+    payable: (sellerId: string) =>
+      sql`
+        insert into payout_details (seller_id, currency, kind, country, sealed, shown, payable_from)
+        values (${sellerId}, 'INR', 'india_account', 'IN', 'x', 'x', now() - interval '1 day')`.execute(shop.db),
+
     async refund(seller: { browser: ReturnType<typeof newBrowser> }, orderId: string, amount?: number) {
       const { status, body } = await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, { amount })
       assert.equal(status, 201, JSON.stringify(body))
