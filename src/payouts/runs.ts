@@ -35,7 +35,7 @@ export interface PayoutRules {
 const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): RawBuilder<unknown> => sql`
   select o.seller_id, o.currency, o.payable, case
       when o.payable < 0 then 'negative_balance'
-      when o.payable < coalesce(m.minor, 1) then 'below_minimum'
+      when o.payable < greatest(coalesce(m.minor, 1), 1) then 'below_minimum'
       when s.disabled_at is not null then 'suspended'
       when ${standingOf('s')} <> 'active' then ${standingOf('s')}
       when d.seller_id is null then 'no_details'

@@ -5,7 +5,7 @@ import { connect } from '../../src/kit/database.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { operatorOf, logOf } from '../operator/support.ts'
 import { query, times } from '../stand-ins/processor.ts'
-import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
+import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 import { MANUAL, disputed, dueSeller, lineOf, newPaidSeller, payoutEntries, refundedInFull, runs } from './support.ts'
 
 // Runs of payouts: proposed, approved once, and never for more than is due.
@@ -133,6 +133,17 @@ test('what happens between proposal and approval is counted: refund, dispute, su
   assert.equal(lineOf(approved, sold!.sellerId).payout.amount, 1862)
   assert.equal((await sold!.balance()).balance, 4900)
   await booksAgree()
+})
+
+test('a minimum of 0 pays nobody nothing: a run is approved when a refund or another run has left nothing', async (t) => {
+  const shop = await startTestShop(t, { env: { ...MANUAL.env, PAYOUT_MINIMUM: '0 USD' } })
+  const [refunded, paid] = await times(2, () => dueSeller(shop))
+  const { propose, approve } = runs(await operatorOf(shop))
+  const [one, other] = [await propose(), await propose()]
+  await refundedInFull(shop, refunded!, refunded!.orderId)
+  for (const { runId } of [one, other]) assert.equal((await approve(runId)).status, 200)
+  assert.deepEqual(await payoutEntries(shop, refunded!.sellerId), [])
+  assert.deepEqual(await payoutEntries(shop, paid!.sellerId), [{ kind: 'payout', amountMinor: 1862 }])
 })
 
 test('a seller who owes after a payout is shown so, and the next sales make up for it first', async () => {
