@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
+import { LOOK_DAYS } from '../payments/refunds/take-back.ts'
 import { refundsUnderWay } from '../payouts/refunds-under-way.ts'
 import type { Matter } from './matter.ts'
 
@@ -12,16 +13,18 @@ const PASS_HOURS = 6
 
 /** Refunds and lost disputes whose part has not come back from the seller's account for hours. */
 export async function notTakenBack(db: Db): Promise<Matter[]> {
-  const { rows } = await sql<{ orderId: string; minor: number; currency: string; at: Date }>`
-    select a.order_id as "orderId", a.passed_minor - a.due_minor as minor, o.currency, a.created_at as at
+  const { rows } = await sql<{ orderId: string; minor: number; currency: string; at: Date; isTried: boolean }>`
+    select a.order_id as "orderId", a.passed_minor - a.due_minor as minor, o.currency, a.created_at as at,
+      a.changed_at > now() - make_interval(days => ${LOOK_DAYS}) as "isTried"
     from passes a join orders o on o.id = a.order_id
     where a.due_minor < a.passed_minor and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
-    order by a.created_at limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
-  return rows.map(({ orderId, minor, currency, at }) => ({
+    order by a.changed_at desc limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
+  return rows.map(({ orderId, minor, currency, at, isTried }) => ({
     what: 'not_taken_back',
     says: `${formatMoney(minor, currency)} of a refund or a lost dispute could not be taken back from the seller’s account.`,
-    advice:
-      'The service tries again each day. The seller owes it: the next sales make up for it, or settle it with the seller.',
+    advice: isTried
+      ? 'The service tries again each day. The seller owes it: the next sales make up for it, or settle it with the seller.'
+      : `The service has tried for ${LOOK_DAYS} days and does not try any more. The seller owes it: settle it with the seller.`,
     view: `/orders/${orderId}`,
     at,
   }))

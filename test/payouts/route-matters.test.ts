@@ -106,3 +106,19 @@ test('20 sales that a run has paid do not hide a new failure', async () => {
   const failure = await failed(other, 1)
   assert.match((await adviceOn(failure))!, /^Make the transfer/)
 })
+
+test('20 old sums that do not come back hide no new matter, and the operator reads whether the service still tries', async () => {
+  const seller = await all().selling()
+  // as if what had gone on could not come back
+  const passed = (orderIds: string[], days: number) =>
+    sql`
+      update passes set due_minor = 0, passed_minor = ${NET}, changed_at = now() - make_interval(days => ${days})
+      where order_id = any(${orderIds}::text[])`.execute(all().shop.db)
+  await passed(await Promise.all(Array.from({ length: 20 }, () => failed(seller, 95))), 91)
+  const [owed, failure] = [await failed(seller, 1), await failed(seller, 1)]
+  await passed([owed], 89)
+  assert.match((await adviceOn(failure))!, /^Make the transfer/)
+  assert.match((await all().matterOf('not_taken_back', owed)).advice, /^The service tries again each day/)
+  await passed([owed], 91)
+  assert.match((await all().matterOf('not_taken_back')).advice, /does not try any more/)
+})

@@ -125,7 +125,8 @@ async function takingsOf(db: Db, orderId: string): Promise<Taking[]> {
 
 /** The first looks come soon, since only a notification was lost. Later ones are for faults that a person repairs. */
 const LOOKS_AFTER = ['5 minutes', '30 minutes', '3 hours', '12 hours']
-const LOOK_DAYS = 90
+/** From the last change of an order's amounts. */
+export const LOOK_DAYS = 90
 const LOOKS_AT_ONCE = 50
 
 /**
