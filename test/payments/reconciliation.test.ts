@@ -155,6 +155,11 @@ describe('a shop of the sandbox', () => {
   const seller = `'seller:' || o.seller_id`
   const ofPayment = (change: string) =>
     `update sandbox_payments set payment = ${change} where payment->>'orderId' = ${SALE}`
+  const WON = `(select d.order_id from disputes d join orders o on o.id = d.order_id where d.state = 'won' and o.currency = 'USD')`
+  /** The processor calls a dispute otherwise that is won here, and that began so many days ago. */
+  const wonBecomes = (state: string, days: number) =>
+    `with held as (update transfers set created_at = created_at - interval '${days} days' where kind = 'dispute_hold' and order_id = ${WON})
+      update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"${state}"') where payment->>'orderId' = ${WON}`
 
   const PLANTED: Record<string, { by: string; found: string[] }> = {
     'a sale that was never booked': {
@@ -296,6 +301,17 @@ describe('a shop of the sandbox', () => {
         update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')
         where payment->>'orderId' = ${SECOND_DISPUTED}`,
       found: ['dispute_decided'],
+    },
+    'a dispute won here that the bank has decided for the buyer after all': {
+      by: wonBecomes('lost', 170),
+      found: ['dispute_reopened'],
+    },
+    'a dispute won here that the bank has opened again': { by: wonBecomes('open', 2), found: ['dispute_reopened'] },
+    'nothing in a dispute won long ago': { by: wonBecomes('lost', 181), found: [] },
+    'nothing in a dispute that was won after the processor had answered': {
+      by: `with release as (update transfers set created_at = now() + interval '1 hour' where kind = 'dispute_release' and order_id = ${WON}),
+        ${wonBecomes('open', 2).slice('with '.length)}`,
+      found: [],
     },
     'nothing in a decision that came just after its dispute': {
       by: `update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')

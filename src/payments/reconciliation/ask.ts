@@ -19,6 +19,8 @@ interface Fact {
   at?: number | undefined
   /** The state of a dispute. */
   state?: string | null | undefined
+  /** When settle booked that a dispute was won. */
+  wonAt?: number | null | undefined
 }
 
 export interface Answers {
@@ -63,7 +65,9 @@ export async function askAbout(
   for (const [suspect, snapshot] of snapshots) {
     const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
     // the reconciliation of its own days has reported all other differences
-    const differences = suspect.differs ? all : all.filter(({ what }) => what === 'dispute_decided')
+    const differences = suspect.differs
+      ? all
+      : all.filter(({ what }) => what === 'dispute_decided' || what === 'dispute_reopened')
     if (differences.length === 0) resolved.push(suspect)
     found.push(...differences)
   }
@@ -93,8 +97,10 @@ function differencesOf(
   for (const their of theirs) {
     const our = ours.find(({ kind, id }) => kind === their.kind && id === their.id)
     if (!our) differ('only_at_processor', their, their, undefined)
-    // a decision is final here even if the processor opens the dispute again, and it can come with another amount
+    // a decision can come with another amount. It is final here: the operator reads that the bank takes won money after all
     else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
+    else if (our.state === 'won' && (our.wonAt ?? 0) < askedAt && their.state !== 'won')
+      differ('dispute_reopened', their, undefined, undefined)
     else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
       differ('amount_differs', their, their, our)
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
@@ -133,7 +139,9 @@ function factsOf({ captures, refunds, disputes, transfers = [] }: PaymentSnapsho
 async function oursOf(db: Db, list: readonly Suspect[]): Promise<Map<string, Fact[]>> {
   const { rows } = await sql<Fact & { processor: string; payment: string }>`
     select o.processor, o.payment, o.kind, o.id, o.amount_minor as "amountMinor", o.currency,
-      (extract(epoch from o.at) * 1000)::bigint as at, o.state
+      (extract(epoch from o.at) * 1000)::bigint as at, o.state,
+      (select extract(epoch from t.created_at) * 1000 from transfers t
+        where o.state = 'won' and t.kind = 'dispute_release' and t.cause = o.processor || ':dispute:' || o.id)::bigint as "wonAt"
     from ${OURS} o
     join unnest(${list.map((one) => one.processor)}::text[], ${list.map((one) => one.payment)}::text[]) as s(processor, payment)
       on s.processor = o.processor and s.payment = o.payment`.execute(db)

@@ -27,7 +27,7 @@ export interface Reconciliation {
 
 /**
  * Checks that the books agree with themselves, with the orders, and with the money that moved at the processors in [from, to). It
- * also checks that disputes that are open here are still open at the processor, whatever their day. It writes nothing. It reads all
+ * also checks that disputes that are open or lately won here are so at the processor, whatever their day. It writes nothing. It reads all
  * of the books in one snapshot, reads the processors' lists, and asks about single payments that differ.
  */
 export async function reconcileBooks({
