@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import type { Treatment } from './sale-tax.ts'
 
@@ -44,17 +44,19 @@ export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPerio
       from orders o
       where o.seller_id = ${sellerId} and o.tax_treatment is not null and o.paid_at >= ${from} and o.paid_at < ${to} and o.amount_minor > 0
       group by 1, 2, 3, 4),
+    moved as (
+      select distinct t.order_id from transfers t
+      where t.kind in (${BACK}) and t.created_at >= ${from} and t.created_at < ${to}),
     back as (
-      select o.tax_country as country, o.tax_rate as rate, o.tax_treatment as treatment, o.currency,
-        sum(case t.kind when 'refund' then t.amount_minor when 'dispute_loss' then t.amount_minor
-          when 'refund_failed' then -t.amount_minor when 'dispute_return' then -t.amount_minor else 0 end) as gross,
-        sum(case t.kind when 'tax_refund' then t.amount_minor when 'tax_again' then -t.amount_minor else 0 end) as tax
-      from transfers t join orders o on o.id = t.order_id and o.seller_id = ${sellerId} and o.tax_treatment is not null
-      left join transfers h on t.kind = 'dispute_loss' and h.kind = 'dispute_hold' and h.cause = t.cause
-      where t.kind in ('refund', 'refund_failed', 'dispute_loss', 'dispute_return', 'tax_refund', 'tax_again')
-        and t.created_at >= ${from} and t.created_at < ${to}
-        -- money that was suspended was no sale
-        and t.credit_account <> 'held' and coalesce(h.debit_account, '') <> 'held'
+      select o.tax_country as country, o.tax_rate as rate, o.tax_treatment as treatment, o.currency, sum(b.gross) as gross, sum(b.tax) as tax
+      from moved join orders o on o.id = moved.order_id and o.seller_id = ${sellerId} and o.tax_treatment is not null
+      cross join lateral (
+        -- a bank can take a price that was already refunded: what went back of an order is at most its price
+        select least(coalesce(sum(e.gross), 0), o.amount_minor)
+            - least(coalesce(sum(e.gross) filter (where e.at < ${from}), 0), o.amount_minor) as gross,
+          coalesce(sum(e.tax) filter (where e.at >= ${from}), 0) as tax
+        from (${entriesBack(sql`o.id`)}) e where e.at < ${to}) b
+      where b.gross <> 0 or b.tax <> 0
       group by 1, 2, 3, 4)
     select country, rate::float8 as rate, treatment, currency, coalesce(sold.orders, 0) as orders,
       coalesce(sold.gross, 0)::bigint as "grossMinor", coalesce(sold.tax, 0)::bigint as "taxMinor",
@@ -63,3 +65,16 @@ export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPerio
     order by country, rate desc, treatment, currency`.execute(db)
   return rows
 }
+
+/** As the index transfers_back has them. */
+const BACK = sql`'refund', 'refund_failed', 'dispute_loss', 'dispute_return', 'tax_refund', 'tax_again'`
+
+/** What went back of an order, entry by entry; below zero, it came again. Suspended money is left out: it was no sale. */
+const entriesBack = (orderId: RawBuilder<unknown>) => sql`
+  select t.created_at as at,
+    case t.kind when 'refund' then t.amount_minor when 'dispute_loss' then t.amount_minor
+      when 'refund_failed' then -t.amount_minor when 'dispute_return' then -t.amount_minor else 0 end as gross,
+    case t.kind when 'tax_refund' then t.amount_minor when 'tax_again' then -t.amount_minor else 0 end as tax
+  from transfers t left join transfers h on t.kind = 'dispute_loss' and h.kind = 'dispute_hold' and h.cause = t.cause
+  where t.order_id = ${orderId} and t.kind in (${BACK})
+    and t.credit_account <> 'held' and coalesce(h.debit_account, '') <> 'held'`

@@ -5,7 +5,7 @@ import { inTransaction } from '../../src/kit/database.ts'
 import { balance } from '../../src/ledger/post.ts'
 import { taxAccount } from '../../src/ledger/transfers.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
-import { taxPeriodOf } from '../../src/taxes/report.ts'
+import { taxPeriodOf, taxReport } from '../../src/taxes/report.ts'
 import { assertProblem, eventually, startTestShop, type TestShop } from '../support/shop.ts'
 import { newMailbox } from '../support/seller.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
@@ -87,6 +87,55 @@ test('a lost dispute gives back the tax, and money that the bank returns owes it
   assert.deepEqual(await differences(), [])
   const [line] = (await report(seller)).items
   assert.deepEqual([line.gross, line.tax, line.returnedGross, line.returnedTax, line.dueTax, line.dueNet], [1190, 190, 595, 95, 95, 500]) // oxfmt-ignore
+})
+
+test('a price that was refunded and then charged back went back once', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const lose = async (orderId: string, amountMinor: number) => {
+    const payment = await shop.sandboxPayment(orderId)
+    const dispute = { id: `dp_${orderId}`, captureId: payment.captures[0]!.id, amountMinor, state: 'lost' }
+    await shop.notify({ payment: { ...payment, disputes: [dispute] } })
+  }
+  const whole = await sold(seller, 11_900)
+  await refund(seller, whole)
+  await lose(whole, 11_900)
+  const part = await sold(seller, 11_900)
+  await refund(seller, part, 5000)
+  await lose(part, 11_900)
+  assert.deepEqual(await differences(), [])
+  const [line] = (await report(seller)).items
+  assert.deepEqual([line.gross, line.tax, line.returnedGross, line.returnedTax], [23_800, 3800, 23_800, 3800])
+  assert.deepEqual([line.dueNet, line.dueTax], [0, 0])
+})
+
+test('each period has what went back in it, and all periods together have at most the price', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const orderId = await sold(seller, 11_900)
+  const held = await sold(seller, 1190)
+  const [owner, bank] = [`seller:${seller.sellerId}`, 'processor:sandbox']
+  const rows = [
+    ['refund', orderId, owner, bank, 5000, '2020-02-01'],
+    ['dispute_hold', orderId, owner, 'disputed', 11_900, '2020-03-01'],
+    ['dispute_loss', orderId, 'disputed', bank, 11_900, '2020-05-01'],
+    ['refund_failed', orderId, bank, owner, 5000, '2020-08-01'],
+    ['dispute_return', orderId, bank, owner, 1000, '2020-11-01'],
+    // a second payment, which was no sale
+    ['dispute_hold', held, 'held', 'disputed', 1190, '2020-03-01'],
+    ['dispute_loss', held, 'disputed', bank, 1190, '2020-05-01'],
+  ] as const
+  await assert.rejects(
+    inTransaction(shop.db, async (tx) => {
+      for (const [kind, id, debit, credit, amount, at] of rows)
+        await sql`
+          insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
+          values (${kind}, ${`sandbox:event:${id}`}, ${id}, ${debit}, ${credit}, ${amount}, 'EUR', ${at})`.execute(tx)
+      const back = async (period: string) =>
+        (await taxReport(tx, seller.sellerId, taxPeriodOf(period))).map(({ returnedGrossMinor }) => returnedGrossMinor)
+      assert.deepEqual(await Promise.all(['2020-Q1', '2020-Q2', '2020-Q3', '2020-Q4', '2020'].map(back)), [[5000], [6900], [], [-1000], [10_900]]) // oxfmt-ignore
+      throw new Error('undone')
+    }),
+    /undone/,
+  )
 })
 
 test('tax that is booked otherwise than it was pinned is a difference', async () => {
