@@ -359,7 +359,7 @@ export interface NewDiscount {
   code: string
   /** The code applies to this product only. Without it, to all your products. */
   productId?: string
-  /** The discount is rounded down to the minor unit. */
+  /** The discount is rounded down to the minor unit, in currencies with three decimals to ten. */
   percentOff?: number
   /** Integer minor units of `currency`. */
   amountOff?: number
@@ -975,7 +975,7 @@ export interface PublicProduct {
   /** Present with a valid `discountCode`. */
   discount?: {
     code: string
-    /** Rounded down to the minor unit. */
+    /** Rounded down to the minor unit, in currencies with three decimals to ten. */
     percentOff?: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     amountOff: number

@@ -96,7 +96,9 @@ export const ProductView = Type.Object({
     Type.Object(
       {
         code: Type.String(),
-        percentOff: Type.Optional(Type.Integer({ description: 'Rounded down to the minor unit.' })),
+        percentOff: Type.Optional(
+          Type.Integer({ description: 'Rounded down to the minor unit, in currencies with three decimals to ten.' }),
+        ),
         amountOff: Amount,
         amount: Type.Integer({ description: 'The price after the discount.' }),
       },

@@ -89,7 +89,9 @@ export function inFirstPrice({ suggestedAmount: _, ...view }: ProductView): Prod
     currency,
     amount,
     ...(minimum !== undefined && { suggestedAmount: begin }),
-    ...(tax?.rate !== undefined && { tax: { ...tax, amount: taxOf(amount, tax.rate, tax.prices === 'inclusive') } }),
+    ...(tax?.rate !== undefined && {
+      tax: { ...tax, amount: taxOf(amount, tax.rate, tax.prices === 'inclusive', currency) },
+    }),
     rails,
     payments,
   }
@@ -168,7 +170,7 @@ function viewOf(
     ...(suggestedAmount !== null && { suggestedAmount }),
     ...(takesCode && { takesCode }),
     ...(brand.asksConsent && !free && { consents: askedIn(buyer.locale) }),
-    ...(saleTax && !free && { tax: priceTax(saleTax, amount, buyer, asksVies) }),
+    ...(saleTax && !free && { tax: priceTax(saleTax, product, buyer, asksVies) }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
     rails,
@@ -179,7 +181,7 @@ function viewOf(
 /** The tax of a price, as far as the buyer's country and its rate are known. */
 function priceTax(
   saleTax: SaleTax & TaxPair,
-  amountMinor: number,
+  { amount, currency }: Pick<ProductRow, 'amount' | 'currency'>,
   { country, seen, buyerTaxId }: BuyerView,
   asksVies: boolean,
 ): NonNullable<ProductView['tax']> {
@@ -193,7 +195,7 @@ function priceTax(
     ...(seen?.from === 'proxy' && { seenCountry: seen.country }),
     ...(treatment !== null &&
       taxCountry !== null &&
-      rate !== null && { rate, country: taxCountry, treatment, amount: taxOf(amountMinor, rate, isInclusive) }),
+      rate !== null && { rate, country: taxCountry, treatment, amount: taxOf(amount, rate, isInclusive, currency) }),
   }
 }
 

@@ -4,16 +4,21 @@
  */
 
 /** Currencies whose number of decimals is not 2, by ISO 4217 (the runtime's own tables differ for some of them). */
-const DECIMALS: Record<string, number> = {
-  ...decimals(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
-  ...decimals(3, 'BHD IQD JOD KWD LYD OMR TND'),
-}
+const NO_DECIMALS = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ')
+export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'.split(' ')
 
 /** The fee, in hundredths of a percent, on every rail. */
 export const FEE_BASIS_POINTS = 200
 
 /** How many decimals a currency has: 2 for USD, 0 for JPY, 3 for KWD. */
-export const decimalsOf = (currency: string): number => DECIMALS[currency] ?? 2
+export const decimalsOf = (currency: string): number =>
+  NO_DECIMALS.includes(currency) ? 0 : THREE_DECIMALS.includes(currency) ? 3 : 2
+
+/**
+ * The step, in minor units, of the parts of a price that are computed: a percentage off, and tax on top. Stripe's partners take no third
+ * decimal other than 0. So a price that can be paid can also be paid with a code and with tax.
+ */
+export const stepOf = (currency: string): number => (THREE_DECIMALS.includes(currency) ? 10 : 1)
 
 /** The exact decimal of an amount, without a sign for the currency: (1900, 'USD') → "19.00", (5, 'KWD') → "0.005". */
 export function decimalText(amountMinor: number, currency: string): string {
@@ -64,19 +69,18 @@ export const ownSign = (currency: string): string =>
     .formatToParts(0)
     .find(({ type }) => type === 'currency')!.value
 
-/** `amountMinor` times `part` over `whole`, rounded half to even, the only rounding rule here. All are non-negative integers. */
-export function share(amountMinor: number, part: number, whole: number): number {
+/**
+ * `amountMinor` times `part` over `whole`, in whole steps of `step`, rounded half to even, the only rounding rule here. All are
+ * non-negative integers.
+ */
+export function share(amountMinor: number, part: number, whole: number, step = 1): number {
   const numerator = BigInt(amountMinor) * BigInt(part)
-  const divisor = BigInt(whole)
+  const divisor = BigInt(whole * step)
   const quotient = numerator / divisor
-  const twice = 2n * (numerator % divisor)
-  const up = twice > divisor || (twice === divisor && quotient % 2n === 1n)
-  return Number(up ? quotient + 1n : quotient)
+  // exactly a half goes up from an odd quotient only
+  const up = 2n * (numerator % divisor) + (quotient % 2n) > divisor
+  return Number(up ? quotient + 1n : quotient) * step
 }
 
 /** 2 % of an amount in minor units, half to even. The schema holds orders to the same rule. */
 export const feeOf = (amountMinor: number): number => share(amountMinor, FEE_BASIS_POINTS, 10_000)
-
-function decimals(places: number, codes: string): Record<string, number> {
-  return Object.fromEntries(codes.split(' ').map((code) => [code, places]))
-}

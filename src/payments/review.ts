@@ -77,7 +77,7 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
     update captures set purpose = 'sale', accepted_at = now()
     where processor = ${processor} and processor_capture_id = ${capture.id}`.execute(tx)
   // the paid amount contains the tax, whether the product's price does or not
-  const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true)
+  const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true, currency)
   await sql`
     update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor} where id = ${orderId}`.execute(
     tx,

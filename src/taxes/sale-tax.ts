@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { share } from '../kit/money.ts'
+import { share, stepOf } from '../kit/money.ts'
+import { stepIn } from '../kit/money-step.ts'
 
 /** Why an order has its rate. */
 export const TREATMENTS = ['domestic', 'oss', 'reverse_charge', 'outside', 'exempt'] as const
@@ -22,10 +23,13 @@ export interface SaleTax {
 /** Rates are kept to a thousandth of a percent. */
 const WHOLE = 100_000
 
-/** The tax of an amount, in minor units: the tax that a price contains, or that comes on top of it. Half to even. */
-export function taxOf(priceMinor: number, ratePercent: number, isInclusive: boolean): number {
+/**
+ * The tax of an amount, in minor units: the tax that a price contains, or that comes on top of it. Half to even. Tax on top is in whole steps
+ * of the currency.
+ */
+export function taxOf(priceMinor: number, ratePercent: number, isInclusive: boolean, currency: string): number {
   const part = Math.round(ratePercent * 1000)
-  return share(priceMinor, part, isInclusive ? WHOLE + part : WHOLE)
+  return isInclusive ? share(priceMinor, part, WHOLE + part) : share(priceMinor, part, WHOLE, stepOf(currency))
 }
 
 /** The same within a statement. */
@@ -33,8 +37,10 @@ export const taxMinorOf = (
   price: RawBuilder<unknown>,
   rate: RawBuilder<unknown>,
   isInclusive: RawBuilder<unknown>,
+  currency: RawBuilder<unknown>,
 ): RawBuilder<number> => sql`
-  share_of(${price}, (${rate} * 1000)::bigint, ${WHOLE}::bigint + case when ${isInclusive} then (${rate} * 1000)::bigint else 0 end)`
+  case when ${isInclusive} then share_of(${price}, (${rate} * 1000)::bigint, ${WHOLE}::bigint + (${rate} * 1000)::bigint)
+    else share_of(${price}, (${rate} * 1000)::bigint, ${WHOLE}::bigint * ${stepIn(currency)}) * ${stepIn(currency)} end`
 
 /** Which rates are valid on a day of UTC. */
 export const isValidOn = (day: RawBuilder<unknown>): RawBuilder<boolean> =>

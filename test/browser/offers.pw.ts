@@ -182,6 +182,22 @@ test('a code that is typed and not applied is applied by the press, and the next
   expect(orders.map((one) => one.postDataJSON().discountCode)).toEqual([code])
 })
 
+test('the page takes a percentage off a price in dinars as the order does: in whole steps of ten fils', async ({
+  page,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 500, choose: true, currency: 'KWD' })
+  const code = await discount(sellerId, { percent: 33 })
+  await page.goto(url)
+  await page.getByLabel('Name your price (KWD)').fill('19.990')
+  await page.getByText('Have a code?').click()
+  await page.getByLabel('Discount code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(summary(page).getByText(/KWD\s13\.400/)).toBeVisible()
+  await email(page).fill(newEmail())
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+})
+
 test('another language keeps the price that the buyer named and the code that is applied', async ({ page }) => {
   const { url, sellerId } = await product({ priceMinor: 500, choose: true })
   const code = await discount(sellerId)

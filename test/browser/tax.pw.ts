@@ -43,6 +43,29 @@ test('on a phone held sideways the ways to pay are there, beside the wallet, two
   await context.close()
 })
 
+test('the page adds tax to a price in dinars as the order does: in whole steps of ten fils', async ({
+  page,
+  browser,
+}) => {
+  await signUp(page)
+  const productId = await newProduct(page)
+  const origin = new URL(page.url()).origin
+  const prices = [{ currency: 'KWD', amount: 1930 }]
+  const changed = await page.request.patch(`/api/products/${productId}`, { data: { prices }, headers: { origin } })
+  expect(changed.status(), await changed.text()).toBe(200)
+  await saveProfile(page, 'exclusive')
+  const context = await browser.newContext({ ...SIZES.phone, locale: 'en-US', baseURL: origin })
+  const buyer = await context.newPage()
+  await buyer.goto(`/pay/?product=${productId}`)
+  await buyer.getByLabel('Your country').selectOption('DE')
+  await expect(buyer.locator('.summary')).toContainText(/KWD\s2\.300/)
+  await buyer.getByLabel('E-mail').fill(newEmail())
+  await fillCard(buyer, '4242424242424242')
+  await buyer.locator('.pay-bar button').click()
+  await expect(buyer.getByRole('link', { name: /^Download / })).toBeVisible()
+  await context.close()
+})
+
 test('a buyer sees the total with the tax of the chosen country before paying, and the seller reads it', async ({ page, browser }) => {
   await signUp(page)
   const productId = await newProduct(page)

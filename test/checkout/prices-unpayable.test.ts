@@ -9,7 +9,8 @@ import { inTransaction } from '../../src/kit/database.ts'
 import { atEnd } from '../support/ends.ts'
 import { startRazorpayShop, razorpaySettings } from '../support/razorpay-shop.ts'
 import { assertProblem, type TestShop } from '../support/shop.ts'
-import { startStripeShop } from '../support/stripe-shop.ts'
+import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
+import { loadRates, rateOf, taxSeller } from '../taxes/support.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 
@@ -78,6 +79,33 @@ test('rails and processor follow the currency of the order, and the page may sho
     assert.match(scripts, /js\.stripe\.com/)
     assert.match(scripts, /checkout\.razorpay\.com/)
   }
+})
+
+test('a price of three decimals that Stripe takes can also be paid with a percentage off, and with tax on top', async (t: TestContext) => {
+  const { shop, bank } = await startStripeShop(t)
+  await loadRates(shop, [rateOf('OM', 5)])
+  const pay = async (currency: string, priceMinor: number, prices: string, percentOff?: number) => {
+    const seller = await taxSeller(shop, { country: 'OM', prices })
+    const productId = await seller.product(priceMinor, { currency })
+    const discountCode = 'SUMMER'
+    if (percentOff) await seller.browser.call('POST', '/api/discounts', { code: discountCode, percentOff })
+    const query = new URLSearchParams({ country: 'OM', ...(percentOff && { discountCode }) })
+    const { discount, tax } = (await view(shop, productId, `?${query}`)).body
+    const made = await seller.order(productId, { country: 'OM', ...(percentOff && { discountCode }) })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const { amount } = bank.find(bank.paymentIntents, 'payment_intent', intentOf(made.body))
+    return {
+      off: discount?.amountOff,
+      tax: tax.amount,
+      ordered: made.body.tax.amount,
+      amount: made.body.amount,
+      taken: amount,
+    }
+  }
+  // 33 % are 6.5967, and 5 % are 0.0975
+  assert.deepEqual(await pay('KWD', 19_990, 'inclusive', 33), { off: 6590, tax: 952, ordered: 638, amount: 13_400, taken: 13_400 }) // oxfmt-ignore
+  assert.deepEqual(await pay('OMR', 1950, 'exclusive'), { off: undefined, tax: 100, ordered: 100, amount: 2050, taken: 2050 }) // oxfmt-ignore
+  assert.deepEqual(await pay('OMR', 19_990, 'exclusive', 33), { off: 6590, tax: 1000, ordered: 670, amount: 14_070, taken: 14_070 }) // oxfmt-ignore
 })
 
 test('Razorpay gets rupees alone, and counts them as we do', () => {

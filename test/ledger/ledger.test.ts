@@ -77,7 +77,7 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
   fc.assert(
     fc.property(amounts, parts, fc.boolean(), (saleMinor, shares, overlapping) => {
       const feeMinor = feeOf(saleMinor)
-      const taxMinor = taxOf(saleMinor, 19, true)
+      const taxMinor = taxOf(saleMinor, 19, true, 'EUR')
       const sale = { saleMinor, feeMinor, taxMinor }
       let left = saleMinor
       const transfers = saleTransfers({ ...of(saleMinor), feeMinor, taxMinor })

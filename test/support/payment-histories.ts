@@ -188,7 +188,7 @@ export function newBook(amountMinor: number): Book {
       amountMinor,
       currency: 'USD',
       feeMinor: feeOf(amountMinor),
-      taxMinor: taxOf(amountMinor, 19, true),
+      taxMinor: taxOf(amountMinor, 19, true, 'USD'),
       refundedMinor: 0,
       paymentId: 'pay_1',
       processor: 'sandbox',

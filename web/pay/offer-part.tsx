@@ -1,6 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { decimalsOf, decimalText } from '../../src/kit/money.ts'
+import { decimalsOf, decimalText, stepOf } from '../../src/kit/money.ts'
 import { readAmount } from '../ui/amounts.ts'
 import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
 import { money, percent } from '../ui/format.ts'
@@ -57,7 +57,7 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
     ? readAmount(typed, currency, decimalsOf(currency), { words: shared, say })
     : {}
   const listMinor = read.minor ?? leastMinor
-  const offMinor = discount ? takenOff(listMinor, discount) : 0
+  const offMinor = discount ? takenOff(listMinor, discount, currency) : 0
   const wishWith = (used: Discount | undefined): Wish => ({
     ...(read.minor !== undefined && { chosenAmount: read.minor }),
     ...(used && { discountCode: used.code }),
@@ -331,6 +331,9 @@ function Field({ id, label, hint, value, onType, fault, input, end, below }: Fie
   )
 }
 
-/** Calculated as the service does it: a percentage is rounded down, and the discount is at most the price. */
-const takenOff = (listMinor: number, { percentOff, amountOff }: Discount): number =>
-  percentOff ? Math.floor((listMinor * percentOff) / 100) : Math.min(listMinor, amountOff)
+/** Calculated as the service does it: a percentage is rounded down to a step of the currency, and the discount is at most the price. */
+function takenOff(listMinor: number, { percentOff, amountOff }: Discount, currency: string): number {
+  if (!percentOff) return Math.min(listMinor, amountOff)
+  const step = percentOff < 100 ? stepOf(currency) : 1
+  return Math.floor((listMinor * percentOff) / (100 * step)) * step
+}

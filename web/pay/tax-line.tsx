@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { share } from '../../src/kit/money.ts'
+import { share, stepOf } from '../../src/kit/money.ts'
 import { ApiError, type OrderStatus, type ProductView } from '../ui/api.ts'
 import { percent } from '../ui/format.ts'
 import { say, wordsOf } from '../ui/language.ts'
@@ -14,8 +14,10 @@ const shared = wordsOf('ui')
 type PriceTax = ProductView['tax']
 
 /** The amount to pay for a price before tax, as far as the country is known: the service has the last word. */
-export const withTax = (priceMinor: number, tax: PriceTax): number =>
-  tax?.prices === 'exclusive' ? priceMinor + share(priceMinor, Math.round((tax.rate ?? 0) * 1000), 100_000) : priceMinor
+export const withTax = (priceMinor: number, tax: PriceTax, currency: string): number =>
+  tax?.prices === 'exclusive'
+    ? priceMinor + share(priceMinor, Math.round((tax.rate ?? 0) * 1000), 100_000, stepOf(currency))
+    : priceMinor
 
 /** The price before tax of an order, as the product names it. */
 export const withoutTax = ({ amount, tax }: OrderStatus, priced: PriceTax): number =>

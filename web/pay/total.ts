@@ -37,7 +37,7 @@ export function totalOf(
   return {
     listMinor,
     offMinor,
-    amountMinor: isOrders ? order.amount : withTax(listMinor - offMinor, priced),
+    amountMinor: isOrders ? order.amount : withTax(listMinor - offMinor, priced, product.currency),
     netMinor: priced?.prices === 'exclusive' ? listMinor - offMinor : undefined,
     tax: isOrders ? order.tax : priced,
     currency: isOrders ? order.currency : product.currency,

@@ -5,7 +5,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { wrongField } from '../../kit/moment.ts'
 import { newId } from '../../kit/ids.ts'
 import { ofProducts } from '../../sellers/keys/narrow.ts'
-import { DISCOUNT_NOT_VALID, amountOffIn, appliesIn, isOpenDiscount, normalCode } from './uses.ts'
+import { DISCOUNT_NOT_VALID, amountOffIn, appliesIn, discountMinorOf, isOpenDiscount, normalCode } from './uses.ts'
 
 /** A code takes this off a price in one currency. */
 export interface AmountOff {
@@ -165,7 +165,7 @@ export async function findDiscount(
   const amountOff = amountOffIn(sql`${currency}::text`)
   const { rows } = await sql<AppliedDiscount>`
     select d.code, d.percent_off as "percentOff", ${amountOff} as "amountOffMinor",
-      discount_of(${amountMinor}, d.percent_off, ${amountOff}) as "discountMinor", d.most_uses is not null as "isLimited"
+      ${discountMinorOf(sql`${amountMinor}::bigint`, { percent: sql`d.percent_off`, amountMinor: amountOff }, sql`${currency}::text`)} as "discountMinor", d.most_uses is not null as "isLimited"
     from products p join discounts d on d.seller_id = p.seller_id and upper(d.code) = ${normalCode(code) ?? ''}
       and coalesce(d.product_id, p.id) = p.id and ${appliesIn(sql`${currency}::text`)}
     where p.id = ${productId} and p.status = 'active' and ${isOpenDiscount} and coalesce(d.uses < d.most_uses, true)`.execute(

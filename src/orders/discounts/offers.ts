@@ -10,7 +10,7 @@ import { taxMinorOf, taxOnSale } from '../../taxes/sale-tax.ts'
 import { type CreatedOrder, type OrderRow, moreColumn, taxOfOrder } from '../new-order.ts'
 import { type AccountRule, pinnedAccount } from '../connected-account.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
-import { HOLD_MINUTES, amountOffIn, appliesIn, isOpenDiscount } from './uses.ts'
+import { HOLD_MINUTES, amountOffIn, appliesIn, discountMinorOf, isOpenDiscount } from './uses.ts'
 import { inTimelines, moveOrders } from '../move.ts'
 import { recordSales } from '../sale-mails.ts'
 
@@ -114,7 +114,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
     judged as (
       select w.*, l.id as used_id, l.most_uses is not null as has_limit,
         least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
-        case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, w.amount_off_minor) end as discount_minor,
+        case when l.id is null then 0 else ${discountMinorOf(sql`w.list_minor`, { percent: sql`l.percent_off`, amountMinor: sql`w.amount_off_minor` }, sql`w.currency`)} end as discount_minor,
         case when w.currency is null then 'currency_not_offered'
           when w.list_minor < w.least_minor then 'amount_too_small'
           when w.list_minor > 0 and w.lacks_consent then 'consent_required'
@@ -171,7 +171,7 @@ const PRICE = sql`
 
 /** The tax of a price `w`, a null where there is none, and why it is not known. A free order has no tax. */
 const TAX_OF_PRICE = sql`
-  select case when p.is_taxed and w.rate is not null then ${taxMinorOf(sql`p.price_minor`, sql`w.rate`, sql`w.is_inclusive`)} end as tax_minor,
+  select case when p.is_taxed and w.rate is not null then ${taxMinorOf(sql`p.price_minor`, sql`w.rate`, sql`w.is_inclusive`, sql`w.currency`)} end as tax_minor,
     case
       when not p.is_taxed then null
       when w.treatment is null then 'country_required'

@@ -29,7 +29,11 @@ export const NewDiscount = Type.Object(
     }),
     productId: Type.Optional(ProductId),
     percentOff: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'The discount is rounded down to the minor unit.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'The discount is rounded down to the minor unit, in currencies with three decimals to ten.',
+      }),
     ),
     amountOff: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units of `currency`.' }),

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../kit/database.ts'
+import { stepIn } from '../../kit/money-step.ts'
 
 /**
  * How long an unpaid order holds one of a code's limited uses. Without money anybody can make such orders, so a long hold would
@@ -26,6 +27,18 @@ export const isOpenDiscount = sql<boolean>`(d.active and d.removed_at is null
 export const amountOffIn = (currency: RawBuilder<string>) => sql<number | null>`(
   case when d.currency = ${currency} then d.amount_off_minor else (
     select a.amount_off_minor from discount_amounts a where a.discount_id = d.id and a.currency = ${currency}) end)`
+
+/**
+ * What a code takes off a price, in minor units. A percentage comes off in whole steps of the currency, rounded down, and 100 % is all of the
+ * price. A fixed amount is never more than the price.
+ */
+export const discountMinorOf = (
+  list: RawBuilder<unknown>,
+  off: { percent: RawBuilder<unknown>; amountMinor: RawBuilder<unknown> },
+  currency: RawBuilder<unknown>,
+) => sql<number>`(
+  case when ${off.percent} < 100 then discount_of(${list}, ${off.percent}, null) / ${stepIn(currency)} * ${stepIn(currency)}
+    else discount_of(${list}, ${off.percent}, ${off.amountMinor}) end)`
 
 /** For a query over `discounts d`: whether the code takes anything off a price in a currency. */
 export const appliesIn = (currency: RawBuilder<string>) =>

@@ -1,0 +1,6 @@
+import { type RawBuilder, sql } from 'kysely'
+import { THREE_DECIMALS } from './money.ts'
+
+/** `stepOf` of money.ts, within a statement. */
+export const stepIn = (currency: RawBuilder<unknown>): RawBuilder<number> =>
+  sql`case when ${currency} = any(${THREE_DECIMALS}::text[]) then 10 else 1 end`
