@@ -156,9 +156,9 @@ function dataOf(order: Found): InvoiceData {
   }
 }
 
-/** A document with reverse charge needs the seller's VAT number, which may stand in the tax profile alone. */
+/** A document with reverse charge begins with the seller's VAT number of the order, which may stand in the tax profile alone. */
 const withTaxId = (seller: InvoiceSeller, taxId: TaxId | null | undefined): InvoiceSeller =>
-  !taxId || seller.taxIds.some(({ id }) => id === taxId.id) ? seller : { ...seller, taxIds: [taxId, ...seller.taxIds] }
+  taxId ? { ...seller, taxIds: [taxId, ...seller.taxIds.filter(({ id }) => id !== taxId.id)] } : seller
 
 /**
  * Issues a corrected invoice with the details that the buyer has added. It has all of the invoice's amounts and a number of its own

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { viesCountry } from '../tax-ids/check.ts'
 import type { AskRegister } from '../tax-ids/vies.ts'
 import type { TaxId } from './document.ts'
 
@@ -35,7 +36,7 @@ export async function askDueTaxIds(db: Db, ask: AskRegister): Promise<void> {
 
 /** The seller's own number gets the consultation number from VIES, which proves that the seller asked. */
 const inVies = (seller: readonly TaxId[]): { country: string; taxId: string } | undefined =>
-  seller.map(({ country, id }) => ({ country, taxId: id })).find(({ taxId }) => /^[A-Z]{2}/.test(taxId))
+  seller.map(({ country, id }) => ({ country, taxId: id })).find(({ country }) => viesCountry(country))
 
 async function claimDue(db: Db): Promise<Due[]> {
   const { rows } = await sql<Due>`

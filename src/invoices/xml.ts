@@ -93,7 +93,10 @@ function agreement(invoice: Invoice): string {
   const { seller, buyer, tax } = invoice.data
   const { details, email } = buyer
   const taxId = taxIdOf(buyer)
-  const namesVat = taxOf(invoice).category !== 'O'
+  const { category } = taxOf(invoice)
+  const namesVat = category !== 'O'
+  // with reverse charge the seller's number in the EU counts, and the order's stands first
+  const home = category === 'AE' ? undefined : seller.country
   const buyerAddress = details ? address(details) : tax?.country ? tag('ram:PostalTradeAddress', tag('ram:CountryID', tax.country)) : '' // oxfmt-ignore
   return tag(
     'ram:ApplicableHeaderTradeAgreement',
@@ -104,14 +107,14 @@ function agreement(invoice: Invoice): string {
       text('ram:Name', seller.name),
       address(seller),
       mailbox(seller.email),
-      registrations(seller.taxIds, namesVat, true),
+      registrations(seller.taxIds, namesVat, { home }),
     ),
     tag(
       'ram:BuyerTradeParty',
       text('ram:Name', details?.name ?? email),
       buyerAddress,
       mailbox(email),
-      registrations(taxId ? [taxId] : [], namesVat, false),
+      registrations(taxId ? [taxId] : [], namesVat),
     ),
   )
 }
@@ -132,14 +135,19 @@ function address({ address: lines, postcode, city, country }: Address): string {
   )
 }
 
-/** One VAT number, which begins with its country, and for a seller one other tax number. An untaxed document may have no VAT number. */
-function registrations(taxIds: readonly TaxId[], namesVat: boolean, isSeller: boolean): string {
+/**
+ * One VAT number, which begins with its country, and for a seller one other tax number: of several VAT numbers that of `home`, else one of
+ * the EU. An untaxed document may have no VAT number.
+ */
+function registrations(taxIds: readonly TaxId[], namesVat: boolean, seller?: { home: string | undefined }): string {
   const isVat = ({ country }: TaxId) => isEu(country) || ['XI', 'GB', 'CH', 'NO'].includes(country)
-  const vat = taxIds.find(isVat)
+  const vats = taxIds.filter(isVat)
+  const vat =
+    vats.find(({ country }) => country === seller?.home) ?? vats.find(({ country }) => isEu(country)) ?? vats[0]
   const other = taxIds.find((one) => !isVat(one))
   return [
     vat && namesVat ? `<ram:ID schemeID="VA">${escaped(vat.id)}</ram:ID>` : '',
-    other && isSeller ? `<ram:ID schemeID="FC">${escaped(other.id)}</ram:ID>` : '',
+    other && seller ? `<ram:ID schemeID="FC">${escaped(other.id)}</ram:ID>` : '',
   ]
     .filter(Boolean)
     .map((id) => tag('ram:SpecifiedTaxRegistration', id))

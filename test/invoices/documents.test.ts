@@ -208,6 +208,21 @@ test('the XML says which kind it is, whom it is about, and gives a reason where 
   ])
     // oxfmt-ignore
     assert.ok(xml.includes(part), `${part} in ${xml}`)
+  // of several VAT numbers: the one at home; with reverse charge the first of the EU, which is the order's
+  const ids = { GB: 'GB980780684', CH: 'CHE107787577', FR: 'FR40303265045', DE: 'DE136695976' }
+  const named = (country: string, treatment: 'domestic' | 'reverse_charge', numbers: (keyof typeof ids)[]) => {
+    const { data } = invoiceOf('en')
+    const seller = { ...data.seller, country, taxIds: numbers.map((one) => ({ country: one, id: ids[one] })) }
+    return /schemeID="VA">(\w\w)/.exec(
+      invoiceXml(invoiceOf('en', {}, { seller, tax: { rate: '0', country: 'IE', treatment } })),
+    )![1]
+  }
+  assert.equal(named('DE', 'domestic', ['GB', 'FR', 'DE']), 'DE')
+  assert.equal(named('DE', 'domestic', ['GB', 'CH', 'FR']), 'FR')
+  assert.equal(named('GB', 'domestic', ['DE', 'GB']), 'GB')
+  assert.equal(named('US', 'domestic', ['GB', 'CH']), 'GB')
+  assert.equal(named('GB', 'reverse_charge', ['GB', 'DE']), 'DE')
+  assert.equal(named('DE', 'reverse_charge', ['FR', 'GB', 'DE']), 'FR')
   // a sale outside the tax names no VAT number (BR-O-02)
   const silent = invoiceXml(invoiceOf('en', { taxMinor: null }, { tax: null }))
   assert.ok(silent.includes('<ram:CategoryCode>O</ram:CategoryCode>') && !silent.includes('schemeID="VA"'))

@@ -203,4 +203,11 @@ test('the books have no tax, the invoice and the report say reverse charge, and 
   assert.equal(status.tax?.buyerTaxId?.id, 'FR40303265045')
   const own = (await seller.browser.call('GET', `/api/orders/${body.orderId}`)).body
   assert.deepEqual([own.tax?.treatment, own.tax], ['reverse_charge', status.tax])
+  // a profile that names several numbers
+  const several = [{ country: 'GB', id: 'GB980780684' }, { country: 'FR', id: 'FR23334175221' }, { country: 'DE', id: 'DE136695976' }] // oxfmt-ignore
+  assert.equal((await seller.browser.call('PUT', '/api/invoice-profile', { ...profile, taxIds: several })).status, 200)
+  assert.equal((await shop.call('PUT', `/api/checkout/${body.orderId}/invoice-details`, { ...put, name: 'Autre' })).status, 200) // oxfmt-ignore
+  const added = (await documents(shop, body.orderId)).find(({ id }) => issued.every((one) => one.id !== id))!
+  const { data } = (await findInvoice(shop.db, added.id))!
+  assert.deepEqual(data.seller.taxIds.map(({ id }) => id), ['DE136695976', 'GB980780684', 'FR23334175221']) // oxfmt-ignore
 })
