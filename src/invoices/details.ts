@@ -6,6 +6,7 @@ import { viesCountry } from '../tax-ids/check.ts'
 import type { Address, BuyerDetails, TaxId } from './document.ts'
 import { NET_MINOR, issueCorrection } from './issue.ts'
 import { cleanAddress, cleanTaxId, filledText } from './party.ts'
+import { LONGEST } from './schema.ts'
 
 /** More corrections of one order are play, and each takes a number of the seller's. */
 const MOST_CORRECTIONS = 5
@@ -56,7 +57,7 @@ const TAX_ID = sql`(
 function cleanDetails({ name, taxId, ...address }: GivenDetails): BuyerDetails {
   const id = taxId?.trim()
   return {
-    name: filledText('name', name),
+    name: filledText('name', name, LONGEST.name),
     ...cleanAddress(address),
     taxId: id ? cleanTaxId({ country: address.country, id }) : null,
   }

@@ -1,6 +1,8 @@
 import { Refusal } from '../kit/errors.ts'
+import { lengthOf } from '../products/fields.ts'
 import { cleanTaxId, knownCountry } from '../tax-ids/typed.ts'
 import type { Address } from './document.ts'
+import { LONGEST } from './schema.ts'
 
 // Cleans the texts that sellers and buyers type about themselves.
 
@@ -15,23 +17,31 @@ const cleanText = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()
 
-/** A text that must have something in it. Refuses `validation_failed`. */
-export function filledText(path: string, text: string): string {
+/** A cleaned text. Some letters of Hindi and Hebrew become two, so a text that was short enough can be too long. Refuses `validation_failed`. */
+export function fittingText(path: string, text: string, longest: number): string {
   const cleaned = cleanText(text)
-  if (cleaned !== '') return cleaned
-  throw new Refusal('validation_failed', 'The request is not valid.', {
-    fields: [{ path, message: 'must not be empty' }],
-  })
+  if (lengthOf(cleaned) > longest) throw wrongText(path, `must have at most ${longest} characters`)
+  return cleaned
 }
+
+/** A text that must have something in it. Refuses `validation_failed`. */
+export function filledText(path: string, text: string, longest: number): string {
+  const cleaned = fittingText(path, text, longest)
+  if (cleaned === '') throw wrongText(path, 'must not be empty')
+  return cleaned
+}
+
+const wrongText = (path: string, message: string) =>
+  new Refusal('validation_failed', 'The request is not valid.', { fields: [{ path, message }] })
 
 /** Refuses `validation_failed` and `country_unknown`. */
 export function cleanAddress({ address, postcode, city, country }: Address): Address {
   return {
-    address: address.map((line) => filledText('address', line)),
-    postcode: cleanText(postcode),
-    city: filledText('city', city),
+    address: address.map((line) => filledText('address', line, LONGEST.addressLine)),
+    postcode: fittingText('postcode', postcode, LONGEST.postcode),
+    city: filledText('city', city, LONGEST.city),
     country: knownCountry(country),
   }
 }
 
-export { cleanTaxId, cleanText }
+export { cleanTaxId }

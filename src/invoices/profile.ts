@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import { cleanAddress, cleanTaxId, cleanText, filledText } from './party.ts'
-import type { InvoiceProfile, OwnProfile } from './schema.ts'
+import { cleanAddress, cleanTaxId, filledText, fittingText } from './party.ts'
+import { type InvoiceProfile, LONGEST, type OwnProfile } from './schema.ts'
 
 export async function findProfile(db: Db, sellerId: string): Promise<OwnProfile> {
   const { rows } = await sql<{ prefix: string; profile: InvoiceProfile }>`
@@ -20,10 +20,10 @@ const LENGTHS = [4, 5, 6, 8, 10]
  * `country_unknown` and `tax_id_invalid`.
  */
 export async function putProfile(db: Db, sellerId: string, given: InvoiceProfile): Promise<OwnProfile> {
-  const name = filledText('name', given.name)
+  const name = filledText('name', given.name, LONGEST.name)
   const { address, postcode, city, country } = cleanAddress(given)
   const taxIds = given.taxIds.map((one) => cleanTaxId(one))
-  const note = cleanText(given.note ?? '') || null
+  const note = fittingText('note', given.note ?? '', LONGEST.note) || null
   for (const length of LENGTHS) {
     const { rows } = await sql`
       insert into invoice_profiles as p (seller_id, prefix, is_on, legal_name, address, postcode, city, country, tax_ids, note)

@@ -8,12 +8,17 @@ const Country = Type.String({
   description: 'ISO 3166-1, two letters. `XI` is Northern Ireland, in tax ids only.',
   examples: ['DE'],
 })
+/** In characters, before and after the text is cleaned. The table of profiles has the same limits. */
+export const LONGEST = { name: 200, addressLine: 100, postcode: 20, city: 100, note: 500 } as const
 const Line = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
 
 const addressFields = {
-  address: Type.Array(Line(100, 'Street and number, or another line above the city.'), { minItems: 1, maxItems: 5 }),
-  postcode: Type.String({ maxLength: 20, description: 'Empty where there is none.' }),
-  city: Line(100, 'The city.'),
+  address: Type.Array(Line(LONGEST.addressLine, 'Street and number, or another line above the city.'), {
+    minItems: 1,
+    maxItems: 5,
+  }),
+  postcode: Type.String({ maxLength: LONGEST.postcode, description: 'Empty where there is none.' }),
+  city: Line(LONGEST.city, 'The city.'),
   country: Country,
 }
 const TaxId = Type.Object({
@@ -23,11 +28,14 @@ const TaxId = Type.Object({
 
 export const InvoiceProfile = Type.Object({
   on: Type.Boolean({ description: 'New sales get an invoice.' }),
-  name: Line(200, 'The full legal name.'),
+  name: Line(LONGEST.name, 'The full legal name.'),
   ...addressFields,
   taxIds: Type.Array(TaxId, { maxItems: 5, description: 'VAT numbers, GSTIN and the like, checked by their digits.' }),
   note: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Stands below the sums, such as the reason why no tax is charged.' }),
+    Type.String({
+      maxLength: LONGEST.note,
+      description: 'Stands below the sums, such as the reason why no tax is charged.',
+    }),
   ),
 })
 export type InvoiceProfile = Type.Static<typeof InvoiceProfile>
@@ -42,7 +50,7 @@ export type OwnProfile = Type.Static<typeof OwnProfile>
 export const InvoiceDetails = Type.Object({
   email: Type.String({ minLength: 3, maxLength: 254, description: 'The address of the order.' }),
   token: Type.Optional(Type.String({ maxLength: 200, description: 'The `statusToken` of the status.' })),
-  name: Line(200, 'The company, or the person.'),
+  name: Line(LONGEST.name, 'The company, or the person.'),
   ...addressFields,
   taxId: Type.Optional(Type.String({ maxLength: 40, description: 'The tax id in that country.' })),
 })

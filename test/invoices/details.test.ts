@@ -80,6 +80,7 @@ test('wrong details are refused with their reason, and issue nothing', async (t)
     { address: [] },
     { address: ['\u202e'] },
     { city: '' },
+    { city: '\u095c'.repeat(80) },
     { country: 'POL' },
     { taxId: 'x'.repeat(41) },
   ])

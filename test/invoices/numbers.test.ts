@@ -172,10 +172,23 @@ test('a profile with a wrong country, tax id or name is refused, and only its se
   ])
     // oxfmt-ignore
     assertProblem(await put(change), 400, 'validation_failed')
+  // letters that become two when they are cleaned, of Hindi and of Hebrew
+  for (const [path, text] of [
+    ['name', '\u095c'.repeat(150)],
+    ['city', '\u095c'.repeat(80)],
+    ['postcode', '\ufb2c'.repeat(15)],
+    ['note', 'ब\u095cा '.repeat(124)],
+    ['address', ['\u095c'.repeat(80)]],
+  ] as const) {
+    const answer = await put({ [path]: text })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.deepEqual(answer.body.fields.map((one: { path: string }) => one.path), [path]) // oxfmt-ignore
+  }
   assertProblem(await shop.call('PUT', '/api/invoice-profile', PROFILE), 401, 'not_signed_in')
   assert.deepEqual((await ann.call('GET', '/api/invoice-profile')).body, { profile: null, prefix: null })
   assert.equal(
-    (await put({ name: '  Ann\u202e Books\n ', note: 'No tax by § 19 UStG.' })).body.profile.name,
+    (await put({ name: '  Ann\u202e Books\n ', city: '\u095c'.repeat(50), note: 'No tax by § 19 UStG.' })).body.profile
+      .name,
     'Ann Books',
   )
 })
