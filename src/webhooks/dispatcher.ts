@@ -171,7 +171,7 @@ async function tryOnce({ send, seal, urls }: WorkParts, to: Target, due: Due): P
   }
 
   async function sendSigned(): Promise<Sent> {
-    const sealed = [to.secret, ...(to.oldSecret ? [to.oldSecret] : [])]
+    const sealed = [to.secret, ...to.oldSecrets]
     const secrets = sealed.flatMap((one) => seal.open(one)?.text ?? [])
     if (secrets.length === 0)
       return { tookMs: 0, error: 'secret', answer: 'The secret of this endpoint cannot be read any more: rotate it.' }

@@ -12,6 +12,8 @@ import { problemOfUrl } from './send.ts'
 import { newSecret } from './signature.ts'
 
 const MOST_ENDPOINTS = 10
+/** Old secrets of an endpoint that sign too, beside the last one. Each makes every delivery longer. */
+const MOST_OLDER_SECRETS = 9
 /** Endpoints whose secrets are sealed again in one statement. */
 const SEALED_AT_ONCE = 500
 
@@ -134,14 +136,15 @@ export async function changeEndpoint(
 /** Removes an endpoint with its secrets. Its waiting deliveries are never sent. Refuses `webhook_endpoint_not_found`. */
 export async function removeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<void> {
   const { numAffectedRows } = await sql`
-    update webhook_endpoints set removed_at = now(), secret = '', old_secret = null, old_secret_until = null
+    update webhook_endpoints set removed_at = now(), secret = '', old_secret = null, old_secret_until = null,
+      older_secrets = '{}', older_secrets_until = '{}'
     where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null`.execute(db)
   if (!numAffectedRows) refuseUnknownEndpoint()
 }
 
 /**
- * Gives an endpoint a new secret, which is shown only now. For `overlapHours` the old one signs too, so the receiver can change over in
- * its own time. Refuses `webhook_endpoint_not_found`.
+ * Gives an endpoint a new secret, which is shown only now. For `overlapHours` the old ones sign too, each at most until its own end, so the
+ * receiver can change over in its own time. Refuses `webhook_endpoint_not_found`.
  */
 export async function rotateSecret(
   db: Db,
@@ -152,7 +155,14 @@ export async function rotateSecret(
   const { rows } = await sql<{ oldSecretUntil: Date | null }>`
     update webhook_endpoints set secret = ${seal.seal(secret)},
       old_secret = case when ${overlapHours}::int > 0 then secret end,
-      old_secret_until = case when ${overlapHours}::int > 0 then now() + make_interval(hours => ${overlapHours}::int) end
+      old_secret_until = case when ${overlapHours}::int > 0 then now() + make_interval(hours => ${overlapHours}::int) end,
+      (older_secrets, older_secrets_until) = (
+        select coalesce(array_agg(secret order by ends desc, secret), '{}'), coalesce(array_agg(ends order by ends desc, secret), '{}')
+        from (
+          select secret, least(ends, now() + make_interval(hours => ${overlapHours}::int)) as ends
+          from unnest(array_append(older_secrets, old_secret), array_append(older_secrets_until, old_secret_until)) as o(secret, ends)
+          where ends > now() and old_secret is not null and ${overlapHours}::int > 0
+          order by ends desc limit ${MOST_OLDER_SECRETS}) kept)
     where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
     returning old_secret_until as "oldSecretUntil"`.execute(db)
   return { secret, oldSecretUntil: (rows[0] ?? refuseUnknownEndpoint()).oldSecretUntil }
@@ -179,15 +189,20 @@ export async function resumeEndpoint(db: Db, sellerId: string, endpointId: strin
  */
 export async function sealAgain(db: Db, seal: TextSeal): Promise<void> {
   for (let after = ''; ;) {
-    const { rows } = await sql<{ id: string; secret: Buffer; oldSecret: Buffer | null }>`
-      select id, secret, old_secret as "oldSecret" from webhook_endpoints
+    const { rows } = await sql<{ id: string; secret: Buffer; oldSecret: Buffer | null; older: Buffer[] }>`
+      select id, secret, old_secret as "oldSecret", older_secrets as older from webhook_endpoints
       where removed_at is null and id > ${after} order by id limit ${SEALED_AT_ONCE}`.execute(db)
-    for (const { id, secret, oldSecret } of rows) {
-      const [now, before] = [seal.open(secret), oldSecret && seal.open(oldSecret)]
-      if (!now?.isOld && !before?.isOld) continue
+    for (const { id, secret, oldSecret, older } of rows) {
+      if (![secret, oldSecret, ...older].some((one) => one && seal.open(one)?.isOld)) continue
+      const again = (one: Buffer) => {
+        const opened = seal.open(one)
+        return opened ? seal.seal(opened.text) : one
+      }
       await sql`
-        update webhook_endpoints set secret = ${now ? seal.seal(now.text) : secret}, old_secret = ${before ? seal.seal(before.text) : oldSecret}
-        where id = ${id} and secret = ${secret} and old_secret is not distinct from ${oldSecret}::bytea`.execute(db)
+        update webhook_endpoints set secret = ${again(secret)}, old_secret = ${oldSecret && again(oldSecret)},
+          older_secrets = ${older.map(again)}::bytea[]
+        where id = ${id} and secret = ${secret} and old_secret is not distinct from ${oldSecret}::bytea
+          and older_secrets = ${older}::bytea[]`.execute(db)
     }
     if (rows.length < SEALED_AT_ONCE) return
     after = rows.at(-1)!.id

@@ -85,7 +85,7 @@ export interface Due {
 export interface Target {
   url: string
   secret: Buffer
-  oldSecret: Buffer | null
+  oldSecrets: Buffer[]
 }
 
 /** Renews the lease. Undefined: it is lost, or nothing may be sent to the endpoint now. */
@@ -97,7 +97,10 @@ export async function renewLease(
     update webhook_endpoints set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
     where id = ${endpointId} and sender = ${sender} and leased_until > now()
       and removed_at is null and paused is null and held_until <= now()
-    returning url, secret, case when old_secret_until > now() then old_secret end as "oldSecret"`.execute(db)
+    returning url, secret, array(
+      select o.secret
+      from unnest(array_prepend(old_secret, older_secrets), array_prepend(old_secret_until, older_secrets_until)) as o(secret, ends)
+      where o.ends > now() and old_secret is not null) as "oldSecrets"`.execute(db)
   return rows[0]
 }
 

@@ -189,7 +189,7 @@ function rotateSecretRoute(server: Server, { db, browsers, seal }: WebhookRouteP
         operationId: 'rotateWebhookSecret',
         summary: 'Give an endpoint a new secret',
         description:
-          'Needs a sign-in of the last ten minutes, or a key. During the overlap both secrets sign each delivery, so you can change over in your own time. With an overlap of 0 the old secret ends at once.',
+          'Needs a sign-in of the last ten minutes, or a key. During the overlap the old secret signs each delivery too, and so does an earlier one until its own end, so you can change over in your own time. With an overlap of 0 all old secrets end at once.',
         tags: TAG,
         security: needs('webhooks:write'),
         params: EndpointParams,

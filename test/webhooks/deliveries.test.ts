@@ -108,6 +108,38 @@ test('everything since a time is sent again, also what came before the endpoint,
   assert.deepEqual((await replay({ since: new Date().toISOString(), status: 'all' })).body, { count: 0 })
 })
 
+test('a rotation that is made twice, because its answer was lost, leaves every secret that a receiver can have', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(t)
+  const { id, secret: first } = await newEndpoint(ann, receiver.url)
+  const rotate = async (overlapHours: number): Promise<string> =>
+    (await ann.call('POST', `/api/webhook-endpoints/${id}/secret`, { overlapHours })).body.secret
+  const signers = async (secrets: string[]) => {
+    const { body } = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+    const sent = await eventually(
+      async () => receiver.received.find((one) => one.id === body.eventIds[0]),
+      (one) => one !== undefined,
+    )
+    assert.equal(String(sent!.headers['webhook-signature']).split(' ').length, secrets.length)
+    for (const secret of secrets) verify(secret, sent!)
+  }
+  const [second, third] = [await rotate(24), await rotate(24)]
+  await signers([third, second, first])
+  // an earlier program that runs beside this one ends the old secret, and knows of no other
+  await sql`update webhook_endpoints set old_secret = null, old_secret_until = null where id = ${id}`.execute(shop.db)
+  await signers([third])
+  const fourth = await rotate(24)
+  await signers([fourth, third])
+  // those whose time is over do not come back with the next rotation
+  await sql`update webhook_endpoints set old_secret_until = now() where id = ${id}`.execute(shop.db)
+  const fifth = await rotate(24)
+  await signers([fifth, fourth])
+  const sixth = await rotate(24)
+  await signers([sixth, fifth, fourth])
+  await signers([await rotate(0)])
+})
+
 test('during a rotation both secrets sign, afterwards the new one alone', async (t) => {
   const shop = shared()
   const ann = await signedInSeller(shop, newMailbox())
@@ -136,19 +168,23 @@ test('secrets are encrypted, and follow the service’s secret when the operator
       .secret
   const before = await stored()
   assert(!before.includes(Buffer.from(secret.slice(6), 'base64')) && !before.toString('latin1').includes(secret))
+  // one is stored as the present secret, and each older one in its own place
+  const rotate = async () => (await ann.call('POST', `/api/webhook-endpoints/${id}/secret`, {})).body.secret as string
+  const secrets = [secret, await rotate(), await rotate()]
+  const rotated = await stored()
   const newer = 'another secret of the tests that is long enough'
   const second = await startTestShop(t, {
     databaseUrl: first.databaseUrl,
     env: { SECRET: `${newer},${first.config.secrets[0]}` },
   })
-  assert.notDeepEqual(await stored(), before)
+  assert.notDeepEqual(await stored(), rotated)
   await first.close()
   await second.close()
   const third = await startTestShop(t, { databaseUrl: first.databaseUrl, env: { SECRET: newer } })
   const bob = await signedInSeller(third)
   await bob.call('POST', `/api/webhook-endpoints/${id}/test`, {})
   const [received] = await gets(receiver, 'endpoint.test')
-  verify(secret, received!)
+  for (const one of secrets) verify(one, received!)
 })
 
 test('410 pauses an endpoint; events are recorded all the same, and are delivered when it is resumed', async (t) => {
