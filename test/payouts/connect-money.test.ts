@@ -27,6 +27,18 @@ const feeJobs = async ({ orderId }: Created): Promise<{ state: string }[]> =>
       all().shop.db,
     )
   ).rows
+
+/** Runs the job of each night. */
+async function tonight(): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    insert into pgboss.job (name, data) values ('resume_fee_returns', '{}') returning id`.execute(all().shop.db)
+  await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'resume_fee_returns')`.execute(all().shop.db) // oxfmt-ignore
+  await eventually(
+    async () => (await sql<{ state: string }>`select state from pgboss.job where id = ${rows[0]!.id}`.execute(all().shop.db)).rows, // oxfmt-ignore
+    ([job]) => job?.state === 'completed',
+  )
+}
+
 test('refunds in parts return exactly the fee that the books return, however Stripe would round', async () => {
   const seller = await all().selling()
   const order = await all().paid(seller)
@@ -167,6 +179,37 @@ test('an account that is back gets the parts of fees whose jobs ended meanwhile,
   const before = await jobs()
   await all().readDue()
   assert.equal(await jobs(), before)
+})
+
+test('a part of a fee whose tries have ended is tried again each night, and one that is back is asked about no more', async () => {
+  const seller = await all().selling()
+  const [order, other] = [await all().paid(seller), await all().paid(seller)]
+  await refund(seller, other, 950)
+  await all().feeBack(other, 19)
+  await eventually(() => feeJobs(other), (left) => left.length === 0) // oxfmt-ignore
+  const isFee = ({ path }: { path: string }) => path.startsWith('/v1/application_fees')
+  all().server.fail('503 html', { times: 999, match: isFee })
+  await refund(seller, order, 950)
+  await all().refundedMinor(order.orderId, 950)
+  await eventually(() => feeJobs(order), ([job]) => job?.state === 'retry') // oxfmt-ignore
+
+  // it does not get a second job beside one that still tries
+  await tonight()
+  assert.equal((await feeJobs(order)).length, 1)
+  await sql`update pgboss.job set state = 'failed' where name = 'return_fee' and data->>'orderId' = ${order.orderId}`.execute(all().shop.db) // oxfmt-ignore
+  const before = all().server.calls.length
+  await tonight()
+  await eventually(() => feeJobs(order), (found) => found.some(({ state }) => state === 'retry')) // oxfmt-ignore
+  all().server.works()
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.every(({ state }) => state === 'failed')) // oxfmt-ignore
+  await all().feeBack(order, 19)
+  const charges = () => all().server.calls.slice(before).map(({ path }) => path.match(/^\/v1\/charges\/(\w+)/)?.[1]) // oxfmt-ignore
+  assert(charges().includes(all().chargeOf(order)))
+  assert(!charges().includes(all().chargeOf(other)))
+  const asked = charges().length
+  await tonight()
+  assert.equal((await feeJobs(order)).length, 1)
+  assert.equal(charges().length, asked)
 })
 
 test('a refund that fails before its part of the fee is back returns none', async () => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db, Tx } from '../../kit/database.ts'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
-import { processorAccount } from '../../ledger/transfers.ts'
 import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
 
 /** As long as a refund is tried. */
@@ -10,6 +9,7 @@ const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, 
 
 /** Longer than an account that gives no access is asked about (90 days), and the tries of a job that began before. */
 const OWED_DAYS = 105
+const RESUME_AT = '49 3 * * *'
 
 interface FeeBack {
   cause: string
@@ -30,30 +30,38 @@ export async function registerFeeReturns(
 ): Promise<void> {
   await jobs.on<{ orderId: string }>('return_fee', TRIES, async ({ orderId }) => {
     for (const { cause, processor: name, ...fee } of await feesBack(db, orderId)) {
-      // the refund has failed meanwhile, so all of the fee is ours again
-      if (fee.totalMinor <= 0) continue
       const processor = processors.get(name)
       if (!processor?.returnFee) throw new Error(`the processor ${name} is not configured any more`)
       try {
-        await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
+        // below that, the refund has failed meanwhile, so all of the fee is ours again
+        if (fee.totalMinor > 0)
+          await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
       } catch (error) {
         // the seller has ended our access, or our key is another account's. It can come back, and until then the fee is owed
         if (!(error instanceof PaymentUnknown)) throw error
         throw new TryLater('the seller’s account gives no access')
       }
+      await sql`insert into returned_fees (cause) values (${cause}) on conflict do nothing`.execute(db)
     }
   })
+  await jobs.every(RESUME_AT, 'resume_fee_returns', () => inTransaction(db, (tx) => resumeFeeReturns(tx, jobs)))
 }
 
 /**
- * Enqueues the jobs again for the orders of a seller's account that gives access again, because their tries may have ended meanwhile.
- * `name` is the processor's name with the account. A part that has gone back does not go back again.
+ * Enqueues the jobs again for the orders of which a part of our fee is still owed, because their tries have ended: of all sellers' accounts
+ * that give access, or of the one with this name, such as `stripe@acct_1`. A part that has gone back does not go back again.
  */
-export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name: string): Promise<void> {
+export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name?: string): Promise<void> {
   const { rows } = await sql<{ orderId: string }>`
-    select distinct order_id as "orderId" from transfers
-    where credit_account = ${processorAccount(name)} and kind in ('refund', 'returned', 'dispute_loss')
-      and created_at > now() - make_interval(days => ${OWED_DAYS})`.execute(tx)
+    select distinct t.order_id as "orderId"
+    from connected_accounts a join transfers t on t.credit_account = 'processor:' || a.processor || '@' || a.account
+    where a.ended_at is null and ${name === undefined ? sql`true` : sql`a.processor || '@' || a.account = ${name}`}
+      and t.kind in ('refund', 'returned', 'dispute_loss') and t.created_at > now() - make_interval(days => ${OWED_DAYS})
+      and exists (select from (${OWED}) f where f.order_id = t.order_id)
+      and t.order_id not in (
+        select data->>'orderId' from pgboss.job where name = 'return_fee' and state in ('created', 'retry', 'active'))`.execute(
+    tx,
+  )
   await jobs.add(
     tx,
     'return_fee',
@@ -62,30 +70,39 @@ export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name: string): Promis
 }
 
 /**
- * The parts of an order's fee to give back, by the ledger's entries. `fee_again` took back a part of a refund that failed: the processor
- * cannot take a fee a second time, so that part counts for a later refund. A capture that is no sale earns no fee: once all of its money
- * has gone back, all of its fee goes back too. A refund in the processor's dashboard leaves that fee with us, so this counts such refunds
- * as well.
+ * The parts of our fee that are to go back, by the ledger's entries, without those that are done. A capture that is no sale earns no fee:
+ * once all of its money has gone back, all of its fee goes back too. A refund in the processor's dashboard leaves that fee with us, so this
+ * counts such refunds as well.
  */
-async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
-  const { rows } = await sql<FeeBack>`
-    with entries as (
-      select cause, kind, amount_minor, currency from transfers
-      where order_id = ${orderId} and kind in ('fee_refund', 'fee_again') and cause like '%@%')
-    select e.cause, c.processor, c.processor_capture_id as "captureId", e.amount_minor as "amountMinor", e.currency,
-      (select sum(case t.kind when 'fee_refund' then t.amount_minor else -t.amount_minor end)::bigint from entries t) as "totalMinor"
-    from entries e join captures c on c.order_id = ${orderId} and c.purpose = 'sale' and c.processor = split_part(e.cause, ':', 1)
-    where e.kind = 'fee_refund'
+const OWED = sql`
+  select p.* from (
+    select e.order_id, e.cause, c.processor, c.processor_capture_id, e.amount_minor, e.currency, true as is_sale
+    from transfers e
+    join captures c on c.order_id = e.order_id and c.purpose = 'sale' and c.processor = split_part(e.cause, ':', 1)
+    where e.kind = 'fee_refund' and e.cause like '%@%'
     union all
-    select c.processor || ':fee:' || c.processor_capture_id, c.processor, c.processor_capture_id, c.amount_minor, c.currency, c.amount_minor
+    select c.order_id, c.processor || ':fee:' || c.processor_capture_id, c.processor, c.processor_capture_id, c.amount_minor, c.currency, false
     from captures c
-    where c.order_id = ${orderId} and c.purpose <> 'sale' and c.processor like '%@%' and c.amount_minor <= (
+    where c.purpose <> 'sale' and c.processor like '%@%' and c.amount_minor <= (
       select coalesce(sum(minor), 0) from (
         select r.amount_minor as minor from refunds r
         where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id and r.state = 'succeeded'
         union all
         select coalesce(d.lost_minor, d.amount_minor) from disputes d
-        where d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost') as gone)
-    order by 1`.execute(db)
+        where d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost') as gone)) p
+  where not exists (select from returned_fees r where r.cause = p.cause)`
+
+/**
+ * The parts of an order's fee that are owed. `fee_again` took back a part of a refund that failed: the processor cannot take a fee a second
+ * time, so that part counts for a later refund.
+ */
+async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
+  const { rows } = await sql<FeeBack>`
+    select f.cause, f.processor, f.processor_capture_id as "captureId", f.amount_minor as "amountMinor", f.currency,
+      case when f.is_sale then (
+        select sum(case t.kind when 'fee_refund' then t.amount_minor else -t.amount_minor end) from transfers t
+        where t.order_id = ${orderId} and t.kind in ('fee_refund', 'fee_again') and t.cause like '%@%')
+        else f.amount_minor end::bigint as "totalMinor"
+    from (${OWED}) f where f.order_id = ${orderId} order by 1`.execute(db)
   return rows
 }
