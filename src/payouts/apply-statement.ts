@@ -16,6 +16,7 @@ export interface AppliedLine {
   amountMinor: number
   currency: string
   outcome: LineOutcome
+  bookedOn: string
   /** The payout with this reference, as it was before. */
   payout: { id: string; amountMinor: number; currency: string } | undefined
 }
@@ -38,6 +39,9 @@ interface Payout {
   state: PayoutState
   isExported: boolean
   wasPaid: boolean
+  /** The day on which its money left, and the day on which it came back before anybody knew that it had left: as statements said. */
+  leftOn: string | null
+  returnedOn: string | null
   amountMinor: number
   currency: string
   /** In a SEPA file, which names the account that pays. */
@@ -100,7 +104,8 @@ function judge(
     const outcome = !payout ? 'not_found' : isElsewhere ? 'other_account' : outcomeOf(line, payout, booked)
     outcomes.set(line, outcome)
     if (!payout || isElsewhere) continue
-    if (isBooked(line)) booked.add(line.reference)
+    // what is not expected does not stand for the payment itself, which can follow in the file
+    if (isBooked(line) && outcome !== 'not_expected') booked.add(line.reference)
     if (outcome === 'paid' || outcome === 'failed' || outcome === 'reversed') payout.state = outcome
     if (outcome === 'paid') payout.wasPaid = true
   }
@@ -110,16 +115,18 @@ function judge(
 const isBooked = ({ status }: StatementLine): boolean => status === 'booked'
 
 function outcomeOf(line: StatementLine, payout: Payout, booked: ReadonlySet<string>): LineOutcome {
-  const { state, isExported, wasPaid } = payout
+  const { state, isExported, wasPaid, leftOn, returnedOn } = payout
   if (line.amountMinor !== payout.amountMinor || line.currency !== payout.currency) return 'amount_differs'
   // money has left for a payout that no bank should know
   if (state === 'approved' && !isExported) return 'not_expected'
   if (isBooked(line)) {
     // a second time in one file: the bank has paid twice
     if (booked.has(line.reference)) return 'not_expected'
-    if (wasPaid) return 'known_before'
-    // the operator has given it up, and the seller has the money in the balance again
-    return state === 'failed' ? 'not_expected' : 'paid'
+    // a payout leaves on one day: on another one the bank has paid again
+    if (wasPaid || leftOn) return !leftOn || leftOn === line.bookedOn ? 'known_before' : 'not_expected'
+    if (state !== 'failed') return 'paid'
+    // the statement of the return was read first. Otherwise the operator has given it up, and the seller has the money in the balance again
+    return returnedOn && line.bookedOn <= returnedOn ? 'known_before' : 'not_expected'
   }
   if (state === 'paid') return 'reversed'
   return state === 'failed' || state === 'reversed' ? 'known_before' : 'failed'
@@ -129,6 +136,10 @@ async function lockedPayouts(tx: Tx, references: string[]): Promise<Map<string, 
   if (references.length === 0) return new Map()
   const { rows } = await sql<Payout>`
     select id, reference, state, file_id is not null as "isExported", paid_at is not null as "wasPaid",
+      (select min(l.booked_on)::text from payout_statement_lines l
+        where l.payout_id = payouts.id and l.outcome in ('paid', 'known_before')) as "leftOn",
+      (select max(l.returned_on)::text from payout_statement_lines l
+        where l.payout_id = payouts.id and l.outcome = 'failed') as "returnedOn",
       amount_minor as "amountMinor", currency,
       exists (select from payout_files f where f.id = file_id and f.format = 'sepa') as "isSepa"
     from payouts where reference = any(${references}) order by id for update`.execute(tx)
@@ -136,17 +147,20 @@ async function lockedPayouts(tx: Tx, references: string[]): Promise<Map<string, 
 }
 
 function appliedLine(line: StatementLine, outcome: LineOutcome, payout: Payout | undefined): AppliedLine {
-  const { reference, status, amountMinor, currency } = line
+  const { reference, status, amountMinor, currency, bookedOn } = line
   const found = payout && { id: payout.id, amountMinor: payout.amountMinor, currency: payout.currency }
-  return { reference, status, amountMinor, currency, outcome, payout: found }
+  return { reference, status, amountMinor, currency, bookedOn, outcome, payout: found }
 }
 
 async function keepLines(tx: Tx, hash: Buffer, lines: readonly AppliedLine[]): Promise<void> {
   await sql`
-    insert into payout_statement_lines (statement_hash, position, reference, amount_minor, currency, outcome, payout_id)
-    select ${hash}, n.position, n.reference, n.amount_minor, n.currency, n.outcome, n.payout_id
+    insert into payout_statement_lines (statement_hash, position, reference, amount_minor, currency, outcome, payout_id,
+      booked_on, returned_on)
+    select ${hash}, n.position, n.reference, n.amount_minor, n.currency, n.outcome, n.payout_id,
+      case when n.is_booked then n.on_day end, case when not n.is_booked then n.on_day end
     from unnest(${lines.map((_, at) => at + 1)}::int[], ${lines.map((one) => one.reference)}::text[],
       ${lines.map((one) => one.amountMinor)}::bigint[], ${lines.map((one) => one.currency)}::text[],
-      ${lines.map((one) => one.outcome)}::text[], ${lines.map((one) => one.payout?.id ?? null)}::text[])
-      as n(position, reference, amount_minor, currency, outcome, payout_id)`.execute(tx)
+      ${lines.map((one) => one.outcome)}::text[], ${lines.map((one) => one.payout?.id ?? null)}::text[],
+      ${lines.map((one) => one.bookedOn)}::date[], ${lines.map((one) => one.status === 'booked')}::boolean[])
+      as n(position, reference, amount_minor, currency, outcome, payout_id, on_day, is_booked)`.execute(tx)
 }

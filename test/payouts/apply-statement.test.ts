@@ -21,8 +21,9 @@ let files = 0
 /** Each file is another, because a file counts once. */
 const csv = (...lines: string[]): string =>
   `reference,amount,currency,status,bookedOn,reason,file\n${lines.map((line) => `${line},${++files}\n`).join('')}`
-const booked = (payoutId: string, amount = '18.62', currency = 'USD') =>
-  `${referenceOf(payoutId)},${amount},${currency},booked,2026-11-24,`
+const booked = (payoutId: string, amount = '18.62', currency = 'USD', on = '2026-11-24') =>
+  `${referenceOf(payoutId)},${amount},${currency},booked,${on},`
+const bookedOn = (payoutId: string, on: string) => booked(payoutId, '18.62', 'USD', on)
 const returned = (payoutId: string, amount = '18.62', reason = 'AC04 closed') =>
   `${referenceOf(payoutId)},${amount},USD,returned,2026-11-25,${reason}`
 const outcomes = ({ status, body }: Answer): string[] => {
@@ -87,9 +88,39 @@ test('what left and came back in one file is reversed, in either order; what onl
   assert.deepEqual(await state(), ['failed', 'The bank returned it.'])
   assert.equal((await seller.balance()).available, 1862)
   // the file of the weeks before comes later
-  assert.deepEqual(outcomes(await upload(operator, csv(booked(payoutId)))), ['not_expected'])
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(payoutId)))), ['known_before'])
   assert.deepEqual(await state(), ['failed', 'The bank returned it.'])
   await booksAgree()
+})
+
+test('a payment on another day than the known one is not expected: the bank has paid twice', async () => {
+  const { operator, payoutId, state } = await sentPayout()
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(payoutId)))), ['paid'])
+  assert.deepEqual(outcomes(await upload(operator, csv(returned(payoutId)))), ['reversed'])
+  const [same, later] = [booked(payoutId), bookedOn(payoutId, '2026-11-27')]
+  assert.deepEqual(outcomes(await upload(operator, csv(later))), ['not_expected'])
+  // the file of the month has both, in any order
+  assert.deepEqual(outcomes(await upload(operator, csv(same, later))), ['known_before', 'not_expected'])
+  assert.deepEqual(outcomes(await upload(operator, csv(later, same))), ['not_expected', 'known_before'])
+  assert.deepEqual(await state(), ['reversed', 'AC04 closed'])
+
+  // the return was read first: what left before it is what came back
+  const other = await sentPayout()
+  assert.deepEqual(outcomes(await upload(operator, csv(returned(other.payoutId)))), ['failed'])
+  assert.deepEqual(outcomes(await upload(operator, csv(bookedOn(other.payoutId, '2026-11-26')))), ['not_expected'])
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(other.payoutId)))), ['known_before'])
+  assert.deepEqual(outcomes(await upload(operator, csv(bookedOn(other.payoutId, '2026-11-23')))), ['not_expected'])
+  await booksAgree()
+})
+
+test('a payout that the operator marked by hand is known to have left on the day of the first statement', async () => {
+  const [paid, failed] = [await sentPayout(), await sentPayout()]
+  const { operator } = paid
+  await runs(operator).mark(paid.payoutId, 'paid')
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(paid.payoutId)))), ['known_before'])
+  assert.deepEqual(outcomes(await upload(operator, csv(bookedOn(paid.payoutId, '2026-11-25')))), ['not_expected'])
+  await runs(operator).mark(failed.payoutId, 'failed')
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(failed.payoutId)))), ['not_expected'])
 })
 
 test('a line that does not match changes nothing, and says so', async () => {
