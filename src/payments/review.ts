@@ -8,6 +8,7 @@ import { feeOf, formatMoney } from '../kit/money.ts'
 import { post } from '../ledger/post.ts'
 import { returnedTransfers, saleTransfers } from '../ledger/transfers.ts'
 import { changeTogether } from '../kit/database.ts'
+import { giveUseBack } from '../orders/discounts/uses.ts'
 import { inTimelines, moveOrders } from '../orders/move.ts'
 import { recordSales } from '../orders/sale-mails.ts'
 import type { State } from '../orders/states.ts'
@@ -118,13 +119,15 @@ export interface SentBack {
  * stays locked until `tx` ends, so a repeat finds nothing left. Refuses `order_not_found`, and `order_not_in_review` when nothing is left.
  */
 export async function sendPaymentBack(tx: Tx, jobs: Jobs, orderId: string): Promise<SentBack[]> {
-  await lockOrder(tx, orderId)
+  const { state } = await lockOrder(tx, orderId)
   const returns = await returnHeld(tx, jobs, orderId)
   if (returns.length === 0)
     throw new Refusal(
       'order_not_in_review',
       'Nothing is left to send back: it is back or on its way, or a bank decides.',
     )
+  const isHeld = (await heldCaptures(tx, orderId)).some((one) => one.leftMinor > 0)
+  if (state === 'needs_review' && !isHeld) await giveUseBack(tx, orderId)
   return returns
 }
 

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { inTransaction } from '../../src/kit/database.ts'
 import { newId } from '../../src/kit/ids.ts'
 import type { Created } from '../../src/checkout/schema.ts'
+import { acceptPayment, sendPaymentBack } from '../../src/payments/review.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
 import { SEED, sample } from '../support/seed.ts'
 import { newBrowser, type Browser } from '../support/seller.ts'
@@ -338,6 +340,33 @@ test('an order that expires gives its use back, once; paid all the same it takes
   assert.equal((await shop.notify({ payment: late })).status, 200)
   assert.equal((await shop.notify({ payment: late })).status, 200)
   assert.equal((await shop.status(first.orderId)).status, 'paid')
+  assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
+})
+
+test('an order whose payment of another amount goes back gives its use back; money that is accepted after all takes it again', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  assert.equal((await shop.confirm(first, 'wrong_amount')).status, 200)
+  await shop.until(first.orderId, ({ status }) => status === 'needs_review')
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+  assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
+
+  const sendBack = () => inTransaction(shop.db, (tx) => sendPaymentBack(tx, shop.jobs, first.orderId))
+  const sent = await Promise.allSettled([sendBack(), sendBack()])
+  assert.deepEqual(sent.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+  assert.equal((await order({ productId, discountCode: code })).status, 201)
+  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
+  const books = { database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window }
+  assert.deepEqual((await reconcileBooks(books)).differences, [])
+
+  const payment = await shop.sandboxPayment(first.orderId)
+  const later = { ...payment.captures[0]!, id: `cap_${randomUUID()}`, amountMinor: first.amount + 1 }
+  assert.equal((await shop.notify({ payment: { ...payment, captures: [...payment.captures, later] } })).status, 200)
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+  await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, first.orderId, later.id))
   assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
 })
 

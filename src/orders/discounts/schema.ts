@@ -88,7 +88,10 @@ export const Discount = Type.Object({
     Type.Array(AmountOff, { description: 'A fixed discount in all its currencies. The first is `amountOff`.' }),
   ),
   limit: Type.Optional(Type.Integer()),
-  uses: Type.Integer({ description: 'Orders that use the code and have not expired, paid or not.' }),
+  uses: Type.Integer({
+    description:
+      'Orders that use the code and have not expired, paid or not. An order whose payment the operator sent back counts no more.',
+  }),
   startsAt: Type.Optional(Time),
   expiresAt: Type.Optional(Time),
   active: Type.Boolean(),

@@ -53,15 +53,24 @@ export const hasLimitedCode = sql<boolean>`exists (
 
 /**
  * Updates the uses of codes after orders have moved. An expired order gives its use back once. If it is paid after all, it takes the
- * use again, also beyond the limit, because the money is there. Call it in the transaction that moves the orders. It locks the codes
- * by their ids, as the creation of orders does.
+ * use again, also beyond the limit, because the money is there. Call it in the transaction that moves the orders.
  */
-export async function countHeldDiscounts(tx: Tx, orderIds: readonly string[]): Promise<void> {
+export const countHeldDiscounts = (tx: Tx, orderIds: readonly string[]): Promise<void> =>
+  holdDiscounts(tx, orderIds, sql`(state <> 'expired')`)
+
+/**
+ * Gives back the use of an order that waits for the operator's decision, because all its money goes back. If money comes again and is
+ * accepted, the order takes its use again. The caller has locked the order.
+ */
+export const giveUseBack = (tx: Tx, orderId: string): Promise<void> => holdDiscounts(tx, [orderId], sql`false`)
+
+/** `holds`: whether an order holds its use. It locks the codes by their ids, as the creation of orders does. */
+async function holdDiscounts(tx: Tx, orderIds: readonly string[], holds: RawBuilder<boolean>): Promise<void> {
   if (orderIds.length === 0) return
   await sql`
     with turned as (
-      update orders set holds_discount = state <> 'expired'
-      where id = any(${orderIds}) and discount_id is not null and holds_discount <> (state <> 'expired')
+      update orders set holds_discount = ${holds}
+      where id = any(${orderIds}) and discount_id is not null and holds_discount <> ${holds}
       returning discount_id, case when holds_discount then 1 else -1 end as change),
     changes as (select discount_id, sum(change)::integer as change from turned group by discount_id),
     locked as materialized (

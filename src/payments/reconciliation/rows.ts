@@ -87,11 +87,11 @@ const ODD_SALES = sql`
   where (o.paid_at is not null and o.amount_minor > 0) <> (c.order_id is not null)
     or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`
 
-/** The uses of a discount code are the orders that hold it: all except expired ones. */
+/** The uses of a discount code are the orders that hold it: all except expired ones, and those whose money went back unaccepted. */
 const ODD_DISCOUNTS = sql`
   with held as (
     select discount_id, count(*) filter (where holds_discount) as uses,
-      bool_or(holds_discount <> (state <> 'expired')) as odd
+      bool_or(holds_discount <> (state <> 'expired') and (holds_discount or state <> 'needs_review')) as odd
     from orders where discount_id is not null group by discount_id)
   select 'discount_uses_differ', d.id, null, d.currency, coalesce(h.uses, 0), d.uses
   from discounts d left join held h on h.discount_id = d.id
