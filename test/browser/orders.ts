@@ -23,9 +23,13 @@ export async function order(
 }
 
 /** A paid order, made by the payment page's two requests. */
-export async function buy(request: APIRequestContext, email = newEmail()): Promise<Bought & { clientSecret: string }> {
+export async function buy(
+  request: APIRequestContext,
+  email = newEmail(),
+  scenario = 'success',
+): Promise<Bought & { clientSecret: string }> {
   const { orderId, clientSecret } = await order(request, email)
-  const data = { clientSecret, rail: 'card', scenario: 'success' }
+  const data = { clientSecret, rail: 'card', scenario }
   expect((await request.post(`${BASE_URL}/api/sandbox/confirm`, { data })).status()).toBe(200)
   await expect
     .poll(async () => {

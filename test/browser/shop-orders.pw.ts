@@ -303,19 +303,66 @@ test('an order and its refund are legible to everybody', async ({ page }) => {
   await look(page, 'refunding')
 })
 
+/** The buyer's statement, with the order open at its seller. */
+async function withdraw(page: Page, { email, orderId }: { email: string; orderId: string }): Promise<void> {
+  const data = { key: `shop-orders-${orderId}`, name: 'Bob Buyer', contract: orderId, email }
+  expect((await page.request.post('/api/withdrawals', { data, headers: { origin: BASE_URL } })).status()).toBe(201)
+  await open(page, orderId)
+  await expect(async () => {
+    await page.reload()
+    await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+}
+
+test('after a withdrawal, a refund that the bank refused is asked for again as a new one', async ({ page }) => {
+  const bought = await buy(page.request, newEmail(), 'failed_refund')
+  await withdraw(page, bought)
+  const refund = page.getByRole('button', { name: 'Refund ₹499.00 now' })
+  // The second press of a double-click finds the button busy.
+  await refund.dblclick()
+  await expect(page.getByText('The refund is on its way. The buyer is told by mail.')).toBeVisible()
+  await expect(refunds(page)).toHaveText([/Failed/])
+  await expect(refund).not.toHaveAttribute('aria-disabled')
+  await refund.click()
+  await expect(refunds(page)).toHaveCount(2)
+})
+
+test('a refund in a withdrawal’s notice whose answer was lost is named by its own amount, and its failure is said', async ({
+  page,
+}) => {
+  const bought = await buy(page.request, newEmail(), 'failed_refund')
+  await withdraw(page, bought)
+  await page.route('**/refunds', async (route) => {
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  await refundButton(page).click()
+  await page.getByRole('radio', { name: 'A part of it' }).check()
+  await page.getByLabel('Amount in INR').fill('100')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('We do not know whether')
+  await page.getByRole('button', { name: 'Close, and look' }).click()
+  const again = page.getByRole('button', { name: 'Ask again for the refund of ₹100.00' })
+  await expect(again).toBeVisible()
+  await expect(refundButton(page)).toBeFocused()
+  await page.reload()
+  await expect(page.getByText('We do not know whether this refund was made')).toBeVisible()
+  await expect(refunds(page)).toHaveText([/Failed/])
+  await page.unroute('**/refunds')
+  await again.click()
+  await expect(page.getByText('This refund did not go through: the money stayed with you.')).toBeVisible()
+  await expect(page.getByText('The refund is on its way.')).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Refund ₹499.00 now' })).toBeEnabled()
+  await expect(refunds(page)).toHaveCount(1)
+})
+
 for (const [size, options] of Object.entries(SIZES))
   test.describe(size, () => {
     test.use(options)
 
     test('a withdrawal needs attention, and one press refunds the order', async ({ page }) => {
       const { email, orderId } = await buy(page.request)
-      const data = { key: `shop-orders-${orderId}`, name: 'Bob Buyer', contract: orderId, email }
-      expect((await page.request.post('/api/withdrawals', { data, headers: { origin: BASE_URL } })).status()).toBe(201)
-      await open(page, orderId)
-      await expect(async () => {
-        await page.reload()
-        await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 1_000 })
-      }).toPass()
+      await withdraw(page, { email, orderId })
       await expect(page.getByText('Bob Buyer')).toBeVisible()
       await expectFits(page, 'an order that was withdrawn from')
       await expectAccessible(page, 'an order that was withdrawn from')

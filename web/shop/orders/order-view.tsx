@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { fileSize } from '../../ui/format.ts'
-import { Icon } from '../../ui/icon.tsx'
+import { Icon, type IconName } from '../../ui/icon.tsx'
 import { isRefusal } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { Head, Refused, Shown } from '../parts.tsx'
@@ -12,7 +12,7 @@ import type { ViewProps } from '../views.ts'
 import { RecalledFromSale } from '../recalled.tsx'
 import { stateOf } from './order-words.ts'
 import { EmailDialog, hasTyped } from './email-dialog.tsx'
-import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
+import { getOrder, sendReceipt, type OrderDetail, type Refund } from './orders-api.ts'
 import { Invoices } from './invoices.tsx'
 import { OrderNotices } from './order-notices.tsx'
 import { OrderSlip } from './order-slip.tsx'
@@ -70,7 +70,7 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
   const [dialog, setDialog] = useState<'refund' | 'email' | undefined>(() =>
     hasTyped(order.orderId) ? 'email' : undefined,
   )
-  const [said, setSaid] = useState('')
+  const [said, setSaid] = useState<SaidProps>()
   const resending = useAction()
   usePolling(order, busy, again)
   const open = (which: 'refund' | 'email') => {
@@ -78,16 +78,21 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
     setDialog(which)
   }
   const close = () => setDialog(undefined)
-  const done = (text: string) => {
+  const done = (text: string, icon: IconName = 'check') => {
     close()
-    setSaid(text)
+    setSaid({ text, icon })
     again()
   }
+  // Asked for again after a lost answer, a refund may have failed in the meantime.
+  const refunded = ({ status }: Refund) =>
+    status === 'failed'
+      ? done('This refund did not go through: the money stayed with you.', 'alert')
+      : done('The refund is on its way. The buyer is told by mail.')
   const resend = () => {
-    setSaid('')
+    setSaid(undefined)
     void resending.run(async () => {
       await sendReceipt(order.orderId)
-      setSaid(`The receipt is on its way to ${order.email}.`)
+      setSaid({ text: `The receipt is on its way to ${order.email}.`, icon: 'check' })
       return ''
     })
   }
@@ -99,16 +104,10 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
           <span class={`tag ${tone}`}>{name}</span>
           <span class="address">{order.email}</span>
         </p>
-        <WithdrawalPart order={order} onDone={done} />
+        {/* After the dialog it looks anew for a refund whose result is unknown. */}
+        <WithdrawalPart key={dialog ?? 'no dialog'} order={order} onDone={done} onRefund={refunded} />
         <OrderNotices order={order} />
-        <output class="saved">
-          {said && (
-            <>
-              <Icon name="check" />
-              {said}
-            </>
-          )}
-        </output>
+        <output class="saved">{said && <Said {...said} />}</output>
         <OrderActions order={order} busy={resending.busy} onOpen={open} onResend={resend} />
         <Refused action={resending} />
         <RefundsAndInvoices order={order} />
@@ -123,7 +122,7 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
       {dialog === 'refund' && (
         <RefundDialog
           order={order}
-          onDone={() => done('The refund is on its way. The buyer is told by mail.')}
+          onDone={refunded}
           onClose={(hasAsked) => {
             close()
             if (hasAsked) again()
@@ -136,6 +135,18 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
     </div>
   )
 }
+
+interface SaidProps {
+  text: string
+  icon: IconName
+}
+
+const Said = ({ text, icon }: SaidProps) => (
+  <>
+    <Icon name={icon} />
+    {text}
+  </>
+)
 
 const RefundsAndInvoices = ({ order }: { order: OrderDetail }) => (
   <>

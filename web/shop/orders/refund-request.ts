@@ -11,7 +11,7 @@ import { refundOrder, type Refund, type RefundRequest } from './orders-api.ts'
 export function useRefundRequest(orderId: string, onDone: (refund: Refund) => void) {
   // A request whose result is unknown. Until it is known, only the very same request may be sent.
   const [unanswered, setUnanswered] = useState(() => savedRequest(orderId))
-  const [key] = useState(() => unanswered?.key ?? newKey())
+  const [key, setKey] = useState(() => unanswered?.key ?? newKey())
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<unknown>()
   const runningRef = useRef(false)
@@ -25,6 +25,10 @@ export function useRefundRequest(orderId: string, onDone: (refund: Refund) => vo
     try {
       const refund = await refundOrder(orderId, request)
       saveRequest(orderId, undefined)
+      // The form may stay on the page, and its next press asks for another refund.
+      setKey(newKey())
+      setUnanswered(undefined)
+      setBusy(false)
       onDone(refund)
     } catch (refused) {
       const isUnknown = isResultUnknown(refused, unanswered !== undefined)

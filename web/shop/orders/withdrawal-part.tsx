@@ -4,14 +4,20 @@ import { money, moment } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Refused } from '../parts.tsx'
 import { request } from '../api.ts'
-import type { OrderDetail } from './orders-api.ts'
+import type { OrderDetail, Refund } from './orders-api.ts'
 import { useRefundRequest } from './refund-request.ts'
 import { refundableMinor } from './refund-sums.ts'
 
 type Withdrawal = OrderDetail['withdrawals'][number]
 
+interface WithdrawalPartProps {
+  order: OrderDetail
+  onDone: (said: string) => void
+  onRefund: (refund: Refund) => void
+}
+
 /** Statements of withdrawal that wait for the seller, with the refund that answers them. */
-export function WithdrawalPart({ order, onDone }: { order: OrderDetail; onDone: (said: string) => void }) {
+export function WithdrawalPart({ order, onDone, onRefund }: WithdrawalPartProps) {
   const open = order.withdrawals.filter(({ doneAt }) => doneAt === null)
   const isOver = order.status === 'refunded' || order.status === 'charged_back'
   if (order.withdrawals.length === 0) return null
@@ -30,7 +36,7 @@ export function WithdrawalPart({ order, onDone }: { order: OrderDetail; onDone: 
       {order.consents.length > 0 && (
         <p>Before the order the buyer agreed to get the files at once and to lose the right of withdrawal.</p>
       )}
-      {open.length > 0 && !isOver && <Answer order={order} onDone={onDone} />}
+      {open.length > 0 && !isOver && <Answer order={order} onDone={onDone} onRefund={onRefund} />}
     </Notice>
   )
 }
@@ -56,13 +62,22 @@ function Statement({ withdrawal }: { withdrawal: Withdrawal }) {
 const whole = (days: number): string =>
   days === 0 ? 'on the day of the payment' : `${days === 1 ? 'one day' : `${days} days`} after the payment`
 
-function Answer({ order, onDone }: { order: OrderDetail; onDone: (said: string) => void }) {
+function Answer({ order, onDone, onRefund }: WithdrawalPartProps) {
   const left = refundableMinor(order)
   const canRefund = (order.status === 'paid' || order.status === 'partially_refunded') && left > 0
-  const refund = useRefundRequest(order.orderId, () => onDone('The refund is on its way. The buyer is told by mail.'))
+  const [madeId, setMadeId] = useState<string>()
+  const refund = useRefundRequest(order.orderId, (made) => {
+    setMadeId(made.id)
+    onRefund(made)
+  })
   const [refunds, setRefunds] = useState(0)
   const end = useAction()
+  // Until the page has read the order with the new refund, the amount on the button is the old one.
+  const isOld = madeId !== undefined && !order.refunds.some(({ id }) => id === madeId)
+  const busy = refund.busy || isOld
+  const { unanswered } = refund
   const send = () => {
+    if (busy) return
     setRefunds(refunds + 1)
     void refund.send(left, 'Withdrawal')
   }
@@ -70,13 +85,10 @@ function Answer({ order, onDone }: { order: OrderDetail; onDone: (said: string) 
     <>
       <div class="row answers">
         {canRefund && (
-          <button
-            type="button"
-            class="button main short"
-            aria-disabled={refund.busy ? 'true' : undefined}
-            onClick={send}
-          >
-            Refund {money(left, order.currency)} now
+          <button type="button" class="button main short" aria-disabled={busy ? 'true' : undefined} onClick={send}>
+            {unanswered
+              ? `Ask again for the refund of ${money(unanswered.amount, order.currency)}`
+              : `Refund ${money(left, order.currency)} now`}
           </button>
         )}
         <button
@@ -94,6 +106,12 @@ function Answer({ order, onDone }: { order: OrderDetail; onDone: (said: string) 
           Nothing is left to do
         </button>
       </div>
+      {canRefund && unanswered && (
+        <p>
+          We do not know whether this refund was made: the answer got lost on the way. Asking again is safe: it is the
+          same refund, and it is never made twice.
+        </p>
+      )}
       <Refused action={{ trouble: refund.trouble, tries: refunds }} />
       <Refused action={end} />
     </>
