@@ -1,6 +1,7 @@
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import {
   PASSWORD,
+  askCode,
   codeField,
   codeFor,
   expectAccount,
@@ -208,6 +209,31 @@ test('another support address needs a fresh sign-in, which keeps the typed text,
   await expect(page.locator('#history')).toContainText('Buyers read another support address')
   await page.reload()
   await expect(field).toHaveValue(support)
+})
+
+test('when the session has ended, a press leads to the sign-in, and the text of every form is there after it', async ({
+  page,
+}) => {
+  const email = await signUp(page)
+  const policy = page.getByLabel('Refund policy')
+  const legalName = page.getByLabel('Legal name')
+  const others = ['Your name, or your shop’s', 'Where buyers reach you', 'Your tax IDs'].map((label) =>
+    page.getByLabel(label),
+  )
+  const fields = [...others, policy, legalName]
+  for (const [at, field] of fields.entries()) await field.fill(`typed ${at}`)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email, 2))
+  await expectAccount(page, email)
+  for (const [at, field] of fields.entries()) await expect(field).toHaveValue(`typed ${at}`)
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByText('Saved. Buyers see it from now on.')).toBeVisible()
+  await page.reload()
+  await expect(policy).toHaveValue('typed 3')
+  await expect(legalName).toHaveValue('')
 })
 
 test('after signing out the back button shows nothing', async ({ page }) => {

@@ -17,6 +17,7 @@ import { PasswordPart } from './password-part.tsx'
 import { SessionsPart } from './sessions-part.tsx'
 import { SupportPart } from './support-part.tsx'
 import { TaxPart } from './tax-part.tsx'
+import { keepTyped } from './typed.ts'
 
 export function AccountPage() {
   const account = useMemo(openAccount, [])
@@ -66,7 +67,7 @@ function Parts({
         <Notice tone="alarm" role="alert" title={explainCode(error, 'Linking').title}>
           <p>{explainCode(error).text}</p>
           {error === 'recent_sign_in_required' && (
-            <a class="link" href={SIGN_IN_AGAIN}>
+            <a class="link" href={SIGN_IN_AGAIN} onClick={keepTyped}>
               Sign in again
             </a>
           )}
@@ -75,7 +76,7 @@ function Parts({
       {trouble ? <Failed account={account} trouble={trouble} /> : null}
       <NamePart account={account} seller={seller} />
       <SupportPart account={account} seller={seller} />
-      <BrandPart account={account} seller={seller} />
+      <BrandPart account={account} />
       <TaxPart account={account} />
       <InvoicesPart account={account} />
       <MailsPart account={account} />

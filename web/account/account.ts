@@ -19,6 +19,7 @@ import {
 import { newStore, type Store } from '../ui/store.ts'
 import { forgetDrafts } from '../shop/drafts.ts'
 import { saveChange } from './mailbox-change.ts'
+import { keepTyped } from './typed.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
 /** Leads to the sign-in page and back here. */
@@ -57,6 +58,7 @@ export function openAccount(): Account {
     } catch (trouble) {
       const why = whySignedOut(trouble, get().seller !== undefined)
       if (why !== undefined) {
+        keepTyped()
         location.replace(SIGN_IN + why)
         // The browser is leaving the page, so nothing more appears on it.
         return new Promise<Answer>(() => {})

@@ -1,16 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { themeOf } from '../../src/sellers/accent.ts'
 import { useAction } from '../ui/action.ts'
-import { ApiError } from '../ui/api.ts'
-import type { Seller } from '../ui/auth-api.ts'
-import { readTab, writeTab } from '../ui/tab-storage.ts'
 import { TextField } from '../ui/text-field.tsx'
-import { DRAFTS } from '../shop/drafts.ts'
 import { useLoad } from '../shop/load.ts'
 import type { Account } from './account.ts'
 import { type Brand, changeBrand, getBrand } from './brand-api.ts'
 import { LogoField } from './logo-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
+import { useTyped } from './typed.ts'
 
 const LINKS = [
   ['websiteUrl', 'Your website'],
@@ -25,9 +22,6 @@ const GROUNDS = { light: '#fffefc', dark: '#181c1b' }
 
 type Typed = Record<'accent' | 'websiteUrl' | 'termsUrl' | 'privacyUrl' | 'refundPolicy' | 'asksConsent', string>
 
-/** Keeps the typed text through a fresh sign-in, which leads away from the page. Each account has its own place. */
-const typedBy = (sellerId: string) => `${DRAFTS}brand:${sellerId}`
-
 const typedOf = (brand: Brand): Typed => ({
   accent: brand.accent ?? '',
   websiteUrl: brand.websiteUrl ?? '',
@@ -38,7 +32,7 @@ const typedOf = (brand: Brand): Typed => ({
 })
 
 /** How the payment page, the order page and the receipts look to buyers. */
-export function BrandPart({ account, seller }: { account: Account; seller: Seller }) {
+export function BrandPart({ account }: { account: Account }) {
   const { value: brand, put } = useLoad('brand', () => account.asSeller(getBrand))
   return (
     <Part
@@ -47,23 +41,19 @@ export function BrandPart({ account, seller }: { account: Account; seller: Selle
       about="Buyers see it on the payment page, on the page of their order, and on receipts. Colours are adjusted so that everybody can read them."
     >
       {brand && <LogoField account={account} brand={brand} onChanged={put} />}
-      {brand && <BrandForm account={account} place={typedBy(seller.id)} brand={brand} onChanged={put} />}
+      {brand && <BrandForm account={account} brand={brand} onChanged={put} />}
     </Part>
   )
 }
 
 interface FormProps {
   account: Account
-  /** Where typed text waits for a fresh sign-in. */
-  place: string
   brand: Brand
   onChanged: (brand: Brand) => void
 }
 
-function BrandForm({ account, place, brand, onChanged }: FormProps) {
-  const [typed, setTyped] = useState<Typed>(() => readTab<Typed>(place) ?? typedOf(brand))
-  // Read once: on a later visit the seller sees the saved values.
-  useEffect(() => writeTab(place, undefined), [place])
+function BrandForm({ account, brand, onChanged }: FormProps) {
+  const [typed, setTyped] = useTyped(account, 'brand', typedOf(brand))
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [pressed, setPressed] = useState(0)
   const action = useAction()
@@ -81,12 +71,7 @@ function BrandForm({ account, place, brand, onChanged }: FormProps) {
     const { asksConsent, ...texts } = typed
     const given = Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim() || null]))
     void action.run(async () => {
-      const changed = await account
-        .asSeller(() => changeBrand({ ...given, asksConsent: asksConsent === YES }))
-        .catch((refused: unknown) => {
-          if (refused instanceof ApiError && refused.code === 'recent_sign_in_required') writeTab(place, typed)
-          throw refused
-        })
+      const changed = await account.asSeller(() => changeBrand({ ...given, asksConsent: asksConsent === YES }))
       onChanged(changed)
       // Text that was typed during the request stays.
       setTyped((present) => (present === typed ? typedOf(changed) : present))

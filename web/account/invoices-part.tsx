@@ -7,6 +7,7 @@ import type { Account } from './account.ts'
 import { type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
 import { CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
+import { useTyped } from './typed.ts'
 
 interface Typed {
   on: boolean
@@ -60,7 +61,7 @@ export function InvoicesPart({ account }: { account: Account }) {
 }
 
 function Form({ account, own, onSaved }: { account: Account; own: OwnProfile; onSaved: (own: OwnProfile) => void }) {
-  const [typed, setTyped] = useState<Typed>(() => typedOf(own))
+  const [typed, setTyped] = useTyped(account, 'invoices', typedOf(own))
   const [faults, setFaults] = useState<Partial<Record<keyof Typed, string>>>({})
   const [tries, setTries] = useState(0)
   const action = useAction()

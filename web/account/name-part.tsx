@@ -6,10 +6,11 @@ import type { Account } from './account.ts'
 import { useAction } from '../ui/action.ts'
 import { UNNAMED } from '../ui/seller-name.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
+import { useTyped } from './typed.ts'
 
 export function NamePart({ account, seller }: { account: Account; seller: Seller }) {
   const unnamed = seller.name === UNNAMED
-  const [name, setName] = useState(unnamed ? '' : seller.name)
+  const [name, setName] = useTyped(account, 'name', unnamed ? '' : seller.name)
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const action = useAction()

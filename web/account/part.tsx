@@ -3,6 +3,7 @@ import { explain } from '../ui/auth-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Refusal } from '../ui/refusal.tsx'
 import { SIGN_IN_AGAIN } from './account.ts'
+import { keepTyped } from './typed.ts'
 import type { Action } from '../ui/action.ts'
 
 interface PartProps {
@@ -38,7 +39,7 @@ export function Refused({ action }: { action: Action }) {
     >
       {text && <p>{text}</p>}
       {again && (
-        <a class="link" href={SIGN_IN_AGAIN}>
+        <a class="link" href={SIGN_IN_AGAIN} onClick={keepTyped}>
           Sign in again
         </a>
       )}

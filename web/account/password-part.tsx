@@ -3,6 +3,7 @@ import { useAction, type Action } from '../ui/action.ts'
 import { setPassword, type Seller } from '../ui/auth-api.ts'
 import { PasswordField } from '../ui/text-field.tsx'
 import { SIGN_IN_AGAIN, type Account } from './account.ts'
+import { keepTyped } from './typed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 const MIN_CHARACTERS = 12
@@ -148,7 +149,11 @@ function PasswordForm({ seller, late, action, onSave, onCancel }: PasswordFormPr
 
 const FORGOTTEN = (
   <>
-    Forgotten? <a href={`${SIGN_IN_AGAIN}&forgot=1`}>Sign in again by code</a>, and for ten minutes it is not needed.
+    Forgotten?{' '}
+    <a href={`${SIGN_IN_AGAIN}&forgot=1`} onClick={keepTyped}>
+      Sign in again by code
+    </a>
+    , and for ten minutes it is not needed.
   </>
 )
 

@@ -1,21 +1,14 @@
-import { useEffect, useState } from 'preact/hooks'
-import { readTab, writeTab } from '../ui/tab-storage.ts'
-import { DRAFTS } from '../shop/drafts.ts'
-import { ApiError } from '../ui/api.ts'
+import { useState } from 'preact/hooks'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
 import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
-
-/** Keeps the typed address through a fresh sign-in, which leads away from the page. Each account has its own place. */
-const typedBy = (sellerId: string) => `${DRAFTS}support-address:${sellerId}`
+import { useTyped } from './typed.ts'
 
 /** The address that buyers write to. When it is empty, they see the address that the seller signs in with. */
 export function SupportPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [email, setEmail] = useState(() => readTab<string>(typedBy(seller.id)) ?? seller.supportEmail ?? '')
-  // Read once: on a later visit the seller sees the saved address.
-  useEffect(() => writeTab(typedBy(seller.id), undefined), [seller.id])
+  const [email, setEmail] = useTyped(account, 'support', seller.supportEmail ?? '')
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const action = useAction()
@@ -27,13 +20,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
     setFault(wrong)
     if (wrong) return
     void action.run(async () => {
-      const { seller: changed } = await account
-        .asSeller(() => changeSeller({ supportEmail: given || null }))
-        .catch((refused: unknown) => {
-          if (refused instanceof ApiError && refused.code === 'recent_sign_in_required')
-            writeTab(typedBy(seller.id), given)
-          throw refused
-        })
+      const { seller: changed } = await account.asSeller(() => changeSeller({ supportEmail: given || null }))
       // Text that was typed during the request stays.
       setEmail((present) => (present === email ? (changed.supportEmail ?? '') : present))
       await account.changed(changed)

@@ -6,8 +6,17 @@ import type { Account } from './account.ts'
 import { COUNTRIES, CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
 import { getTax, removeTax, saveTax, type OwnTax, type TaxProfile } from './tax-api.ts'
+import { useTyped } from './typed.ts'
 
 const EMPTY: TaxProfile = { country: '', taxIds: [], oss: false, exempt: false, prices: 'inclusive', category: 'standard' } // oxfmt-ignore
+
+/** With the tax ids as they were typed. */
+type Typed = Omit<TaxProfile, 'taxIds'> & { taxIds: string }
+
+const typedOf = ({ profile }: OwnTax): Typed => {
+  const { taxIds, ...rest } = profile ?? EMPTY
+  return { ...rest, taxIds: taxIds.join(', ') }
+}
 
 /** Whether and how the seller's orders have tax. */
 export function TaxPart({ account }: { account: Account }) {
@@ -24,37 +33,39 @@ export function TaxPart({ account }: { account: Account }) {
 }
 
 function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; onChanged: (tax: OwnTax) => void }) {
-  const [typed, setTyped] = useState(() => tax.profile ?? EMPTY)
-  const [ids, setIds] = useState(() => typed.taxIds.join(', '))
+  const [typed, setTyped] = useTyped(account, 'tax', typedOf(tax))
   const [fault, setFault] = useState<string>()
   const [tries, setTries] = useState(0)
   const action = useAction()
-  const set = (more: Partial<TaxProfile>) => {
+  const set = (more: Partial<Typed>) => {
     setTyped({ ...typed, ...more })
     setFault(undefined)
     action.clear()
   }
   const submit = (event: Event) => {
     event.preventDefault()
-    const taxIds = ids.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean) // oxfmt-ignore
+    const taxIds = typed.taxIds.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean) // oxfmt-ignore
     setTries(tries + 1)
     setFault(typed.country ? undefined : 'Please choose your country.')
     if (!typed.country) return
     void action.run(async () => {
-      onChanged(await account.asSeller(() => saveTax({ ...typed, taxIds })))
+      const saved = await account.asSeller(() => saveTax({ ...typed, taxIds }))
+      onChanged(saved)
+      // Text that was typed during the request stays.
+      setTyped((present) => (present === typed ? typedOf(saved) : present))
       return 'Saved. It counts for new orders.'
     })
   }
   const remove = () =>
     void action.run(async () => {
-      onChanged(await account.asSeller(removeTax))
-      setTyped(EMPTY)
-      setIds('')
+      const removed = await account.asSeller(removeTax)
+      onChanged(removed)
+      setTyped(typedOf(removed))
       return 'Removed. Nothing is said about tax.'
     })
   return (
     <form class="stack" noValidate onSubmit={submit}>
-      <Fields typed={typed} set={set} ids={ids} setIds={setIds} fault={fault} tries={tries} />
+      <Fields typed={typed} set={set} fault={fault} tries={tries} />
       {tax.missingRates.length > 0 && (
         <p class="small">
           Buyers in these countries cannot buy, because the operator has not loaded the rate:{' '}
@@ -78,10 +89,8 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
 }
 
 interface FieldsProps {
-  typed: TaxProfile
-  set: (more: Partial<TaxProfile>) => void
-  ids: string
-  setIds: (ids: string) => void
+  typed: Typed
+  set: (more: Partial<Typed>) => void
   fault: string | undefined
   tries: number
 }
@@ -93,7 +102,7 @@ const Fields = (props: FieldsProps) => (
   </>
 )
 
-function Who({ typed, set, ids, setIds, fault, tries }: FieldsProps) {
+function Who({ typed, set, fault, tries }: FieldsProps) {
   return (
     <>
       <CountryField
@@ -108,11 +117,8 @@ function Who({ typed, set, ids, setIds, fault, tries }: FieldsProps) {
         id="tax-ids"
         label="Your tax IDs"
         hint="Such as DE123456789. Separate several with commas."
-        value={ids}
-        onValue={(value) => {
-          setIds(value)
-          set({})
-        }}
+        value={typed.taxIds}
+        onValue={(taxIds) => set({ taxIds })}
         tries={0}
         input={{ maxLength: 400, autoComplete: 'off' }}
       />
