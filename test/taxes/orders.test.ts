@@ -3,7 +3,9 @@ import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
+import { newId } from '../../src/kit/ids.ts'
 import { decimalsOf, share } from '../../src/kit/money.ts'
+import { insertOffers } from '../../src/orders/discounts/offers.ts'
 import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { EU, taxMinorOf, taxOf } from '../../src/taxes/sale-tax.ts'
 import { query, times } from '../stand-ins/processor.ts'
@@ -58,6 +60,30 @@ test(`the tax in an amount and on top of it is the same in the database as here,
   const euros = (amount: number, rate: number, incl: boolean) => taxOf(amount, rate, incl, 'EUR')
   assert.deepEqual([euros(1900, 19, true), euros(1900, 19, false), euros(50, 1, false), euros(150, 1, false)], [303, 361, 0, 2]) // oxfmt-ignore
   assert.deepEqual([taxOf(1950, 5, false, 'OMR'), taxOf(1900, 5, false, 'OMR'), taxOf(1950, 5, true, 'OMR')], [100, 100, 93]) // oxfmt-ignore
+})
+
+test('an order without a country takes no use of a code from the next one in its round', async () => {
+  const shop = shared()
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const productId = await seller.product()
+  const { body: code } = await seller.browser.call('POST', '/api/discounts', { code: 'ONE', percentOff: 50, limit: 1 })
+  const settings = {
+    ttlHours: 1,
+    firstLookSeconds: 60,
+    statementPrefix: 'TILL',
+    freeMail: {},
+  }
+  const round = (places: (string | undefined)[]) =>
+    inTransaction(shop.db, async (tx) => {
+      const rows = places.map((declared) => ({ id: newId('ord'), productId, email: 'bob@example.com', discountCode: 'ONE', place: { declared }, keyHash: null, plainKeyHash: null, requestHash: null })) // oxfmt-ignore
+      const made = await insertOffers(tx, shop.jobs, settings, rows)
+      return made.map((one) => (typeof one === 'object' ? one.amountMinor : one))
+    })
+  assert.deepEqual(await round([undefined, 'DE', undefined, 'DE']), ['country_required', 950, 'country_required', 'discount_not_valid']) // oxfmt-ignore
+  // a code that is used up is refused as any other, so that nobody can tell that there is one
+  assert.deepEqual(await round([undefined, 'DE']), ['discount_not_valid', 'discount_not_valid'])
+  const [used] = await query<{ uses: number }>(shop.db, sql`select uses from discounts where id = ${code.id}`)
+  assert.equal(used!.uses, 1)
 })
 
 test('whose tax it is follows from where seller and buyer are, and from the one-stop-shop', async () => {

@@ -79,8 +79,8 @@ export async function insertOffers(
 
 /**
  * The statement locks the codes, by their ids, before it reads their uses, so simultaneous buyers never use a code more often than
- * its limit allows. If several rows have the same code, the first rows get it. An order of a free product takes no use of a code:
- * otherwise anybody could use the code up.
+ * its limit allows. If several rows have the same code, the first rows get it, of those that nothing else refuses. An order of a free
+ * product takes no use of a code: otherwise anybody could use the code up.
  */
 async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
@@ -112,21 +112,20 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       select d.id, d.percent_off, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
       where d.id in (select discount_id from wanted where list_minor > 0) order by d.id for no key update),
     judged as (
-      select w.*, l.id as used_id, l.most_uses is not null as has_limit,
+      select w.*, l.id as used_id, l.uses, l.most_uses, l.most_uses is not null as has_limit,
         least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
         case when l.id is null then 0 else ${discountMinorOf(sql`w.list_minor`, { percent: sql`l.percent_off`, amountMinor: sql`w.amount_off_minor` }, sql`w.currency`)} end as discount_minor,
         case when w.currency is null then 'currency_not_offered'
           when w.list_minor < w.least_minor then 'amount_too_small'
           when w.list_minor > 0 and w.lacks_consent then 'consent_required'
           when w.code is null or w.list_minor = 0 then null
-          when l.id is null or not l.is_open then 'discount_not_valid'
-          when l.uses + row_number() over (partition by l.id, w.list_minor < w.least_minor order by w.place) > l.most_uses
-            then 'discount_not_valid' end as refusal
+          when l.id is null or not l.is_open or l.uses >= l.most_uses then 'discount_not_valid' end as refusal
       from wanted w left join locked l on l.id = w.discount_id and w.list_minor > 0),
     taxed as (
-      select w.*, coalesce(w.refusal, t.refusal) as no_order, t.tax_minor,
+      select w.*, coalesce(w.refusal, t.refusal) as other_refusal, t.tax_minor,
         w.list_minor - w.discount_minor + case when w.is_inclusive then 0 else coalesce(t.tax_minor, 0) end as amount_minor
       from judged w cross join lateral (${TAX_OF_PRICE}) t),
+    counted as (select t.*, ${WHY_NONE} as no_order from taxed t),
     made as (
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount,
@@ -138,7 +137,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
         more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}, more->>'locale',
         tax_minor, case when tax_minor is not null then rate end, case when tax_minor is not null then tax_country end,
         case when tax_minor is not null then treatment end
-      from taxed j where no_order is null
+      from counted j where no_order is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
       returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account, tax_minor, tax_rate, tax_country, tax_treatment),
     ${keptWithOrders(rows)}
@@ -148,7 +147,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       where d.id = m.discount_id)
     select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.no_order as refusal, ${taxOfOrder(sql`m`, sql`j.buyer_tax_id`)} as tax, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
       m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.fee_minor as "feeMinor", m.connected_account as "connectedAccount", m.created_at as "createdAt"
-    from taxed j left join made m on m.id = j.id`.execute(tx)
+    from counted j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }
 
@@ -181,6 +180,12 @@ const TAX_OF_PRICE = sql`
       when not w.is_inclusive and p.price_minor > 499999999999 then 'amount_not_payable' end as refusal
   from (select w.list_minor - w.discount_minor as price_minor,
     w.is_inclusive is not null and w.list_minor > w.discount_minor as is_taxed) p`
+
+/** Why there is no order `t`. Only orders that nothing else refuses count towards the limit of a code. */
+const WHY_NONE = sql`
+  case when t.other_refusal is not null then t.other_refusal
+    when t.uses + row_number() over (partition by t.used_id, t.other_refusal is null order by t.place) > t.most_uses
+      then 'discount_not_valid' end`
 
 /** Marks free orders as paid, with the same move, timeline entry and receipt as any other order. */
 async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: readonly Priced[]): Promise<void> {
