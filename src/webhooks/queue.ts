@@ -45,7 +45,7 @@ export async function leaseEndpoints(
         join webhook_endpoints e on e.id = w.id),
     due as (
       select e.id, e.seller_id, e.failing_since is not null as is_failing, least(now(), greatest(d.due_at, e.leased_until, e.held_until)) as since
-      from webhook_endpoints e cross join lateral (
+      from webhook_endpoints e join sellers s on s.id = e.seller_id and s.disabled_at is null cross join lateral (
         select due_at from webhook_deliveries
         where endpoint_id = e.id and state = 'waiting' and due_at <= now() order by due_at limit 1) d
       where removed_at is null and paused is null and held_until <= now() and (sender is null or leased_until <= now())
@@ -97,6 +97,7 @@ export async function renewLease(
     update webhook_endpoints set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
     where id = ${endpointId} and sender = ${sender} and leased_until > now()
       and removed_at is null and paused is null and held_until <= now()
+      and exists (select from sellers s where s.id = seller_id and s.disabled_at is null)
     returning url, secret, array(
       select o.secret
       from unnest(array_prepend(old_secret, older_secrets), array_prepend(old_secret_until, older_secrets_until)) as o(secret, ends)

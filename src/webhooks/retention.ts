@@ -24,7 +24,7 @@ export async function sweepWebhooks(db: Db): Promise<void> {
 /** Deliveries that a working receiver would have by now: alarms when these grow. */
 export const webhookMeasures = (db: Db): Measure[] => {
   const due = sql`
-    from webhook_endpoints e, lateral (
+    from webhook_endpoints e join sellers s on s.id = e.seller_id and s.disabled_at is null, lateral (
       select count(*)::int as number, min(due_at) as oldest from (
         select due_at from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' and d.due_at <= now()
         order by due_at limit ${MOST_COUNTED}) due) w

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import {
@@ -94,4 +95,40 @@ test('what the old address answers after a change says nothing of the new one', 
   assert.deepEqual([endpoint.status, endpoint.failingSince, endpoint.pausedBecause], ['active', undefined, undefined])
   await ann.call('POST', `${path}/deliveries/${body.eventIds[0]}/replay`)
   await gets(after, 'endpoint.test')
+})
+
+/** The operator's statements in docs/sign-in.md that have these words, for these mailboxes. */
+async function recipe(words: string, mailboxes: Record<string, string>): Promise<string> {
+  const text = await readFile(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
+  const found = text.split('```sql\n').find((one) => one.includes(words))
+  assert(found)
+  return Object.entries(mailboxes).reduce((all, [from, to]) => all.replaceAll(from, to), found.split('```')[0]!)
+}
+
+test('the deliveries of a seller who is locked out wait', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await signedInSeller(shop)
+  const receiver = await slowReceiver(t)
+  const { id } = await newEndpoint(ann, receiver.url)
+  await manyEvents(shop, EVENTS)
+  await gets(receiver, 'order.email_changed', 4)
+  await sql.raw(await recipe('disabled_at = now()', { 'eve@example.com': 'ann@shop.test' })).execute(shop.db)
+  receiver.release()
+  const endpoint = async () => (await sql<{ sender: string | null }>`select sender from webhook_endpoints where id = ${id}`.execute(shop.db)).rows[0]! // oxfmt-ignore
+  await eventually(endpoint, ({ sender }) => sender === null)
+  assert(receiver.received.length < PAGE, `${receiver.received.length} were sent`)
+  // one look takes all endpoints that have something due: another seller's, and not this one
+  const { leased } = (await sql<{ leased: Date }>`select leased_until as leased from webhook_endpoints where id = ${id}`.execute(shop.db)).rows[0]! // oxfmt-ignore
+  const bob = await signedInSeller(shop, newMailbox())
+  const another = await startReceiver(t)
+  const { id: other } = await newEndpoint(bob, another.url)
+  await bob.call('POST', `/api/webhook-endpoints/${other}/test`, {})
+  await gets(another, 'endpoint.test')
+  const { rows } = await sql<{ leased: Date }>`select leased_until as leased from webhook_endpoints where id = ${id}`.execute(shop.db) // oxfmt-ignore
+  assert.deepEqual(rows[0]!.leased, leased)
+  await sql`update sellers set disabled_at = null where email = 'ann@shop.test'`.execute(shop.db)
+  await eventually(
+    async () => new Set(receiver.received.map((one) => one.id)).size,
+    (size) => size === EVENTS,
+  )
 })
