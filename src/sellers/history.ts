@@ -48,18 +48,18 @@ export async function notifyOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: s
   await addNotice(tx, jobs, noticeOf(event, to))
 }
 
-/**
- * The same, and a mail to each mailbox that the account had in the last 30 days: a thief may have moved the account to another mailbox
- * first.
- */
+/** The same, with a mail to each mailbox that the account had lately. */
 export async function notifyOwnerEverywhere(tx: Tx, jobs: Jobs, event: AccountEvent, to: string): Promise<void> {
   await notifyOwner(tx, jobs, event, to)
+  for (const email of await earlierMailboxes(tx, event.sellerId, to)) await addNotice(tx, jobs, noticeOf(event, email))
+}
+
+/** The other mailboxes that the account had in the last 30 days: a thief may have moved it to another mailbox first. */
+export async function earlierMailboxes(tx: Tx, sellerId: string, to: string): Promise<string[]> {
   const { rows } = await sql<{ email: string }>`
     select distinct previous_email as email from account_events
-    where seller_id = ${event.sellerId} and at > now() - ${OWNED_LATELY}::interval and previous_email <> ${to}`.execute(
-    tx,
-  )
-  for (const { email } of rows) await addNotice(tx, jobs, noticeOf(event, email))
+    where seller_id = ${sellerId} and at > now() - ${OWNED_LATELY}::interval and previous_email <> ${to}`.execute(tx)
+  return rows.map(({ email }) => email)
 }
 
 function noticeOf({ what, email, keyName, currency, shown, by }: AccountEvent, to: string): Notice {

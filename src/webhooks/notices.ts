@@ -3,6 +3,7 @@ import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { earlierMailboxes } from '../sellers/history.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
 
 /** A mail to the owner: from now on somebody hears of every sale, and somebody else may have arranged it. */
@@ -16,15 +17,17 @@ interface Notice {
   at: string
 }
 
-export const addEndpointNotice = (
+/** Enqueues the mail, also to each mailbox that the account had lately. */
+export async function addEndpointNotice(
   tx: Tx,
   jobs: Jobs,
   { seller, key }: Caller,
   endpoint: { id: string; url: string; isNew: boolean },
-): Promise<void> => {
+): Promise<void> {
   const { id: endpointId, url, isNew } = endpoint
-  const notice: Notice = { endpointId, url, isNew, keyName: key?.name ?? null, to: seller.email, at: new Date().toISOString() } // oxfmt-ignore
-  return jobs.add(tx, 'endpoint_notice', [{ data: notice }])
+  const notice = { endpointId, url, isNew, keyName: key?.name ?? null, at: new Date().toISOString() }
+  const mailboxes = [seller.email, ...(await earlierMailboxes(tx, seller.id, seller.email))]
+  await jobs.add(tx, 'endpoint_notice', mailboxes.map((to) => ({ data: { ...notice, to } satisfies Notice }))) // oxfmt-ignore
 }
 
 /** Each new address sends a mail, and a stolen key must not fill a mailbox. */

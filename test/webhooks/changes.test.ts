@@ -132,3 +132,14 @@ test('the deliveries of a seller who is locked out wait', async (t) => {
     (size) => size === EVENTS,
   )
 })
+
+test('an account that is returned to its owner sends nothing to the endpoints of a thief', async (t) => {
+  const shop = shared()
+  const [thief, owner] = [newMailbox(), newMailbox()]
+  const eve = await signedInSeller(shop, thief)
+  const receiver = await startReceiver(t)
+  const { id } = await newEndpoint(eve, receiver.url)
+  await sql.raw(await recipe('with back', { 'ann@example.com': owner, 'eve@example.com': thief })).execute(shop.db)
+  const ann = await signedInSeller(shop, owner)
+  assert.equal((await ann.call('GET', `/api/webhook-endpoints/${id}`)).body.status, 'paused')
+})

@@ -45,6 +45,19 @@ test('the owner gets a mail about each new address, which says who gave it', asy
   assert.equal((await told(shop, email, 3)).length, 3)
 })
 
+test('the mail also goes to a mailbox that the account had before, because a thief may have moved it first', async () => {
+  const shop = shared()
+  const [before, email] = [newMailbox(), newMailbox()]
+  const ann = await signedInSeller(shop, email)
+  await sql`insert into account_events (seller_id, what, email, previous_email)
+    select id, 'email_changed', ${email}, ${before} from sellers where email = ${email}`.execute(shop.db)
+  await newEndpoint(ann, URL_ONE)
+  for (const mailbox of [email, before]) {
+    const [mail] = await told(shop, mailbox, 1)
+    assert.match(mail!.subject, /^An endpoint was added at /)
+  }
+})
+
 test('an endpoint that a key made stays when the key ends, and says so', async () => {
   const shop = shared()
   const ann = await signedInSeller(shop, newMailbox())
