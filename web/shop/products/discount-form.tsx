@@ -6,6 +6,7 @@ import { Refused } from '../parts.tsx'
 import {
   discountFaults,
   discountInput,
+  LAST_DAY,
   NO_DISCOUNT,
   type Currencies,
   type DiscountFaults,
@@ -120,7 +121,12 @@ function DiscountFields({ typed, currencies, faults, tries, onType }: DiscountFi
           hint="Empty: no limit."
           input={{ inputMode: 'numeric', autoComplete: 'off', maxLength: 9 }}
         />
-        <TextField {...field('until')} label="Last day" hint="Empty: until you end it." input={{ type: 'date' }} />
+        <TextField
+          {...field('until')}
+          label="Last day"
+          hint="Empty: until you end it."
+          input={{ type: 'date', max: LAST_DAY }}
+        />
       </div>
     </>
   )

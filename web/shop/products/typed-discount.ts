@@ -2,6 +2,9 @@ import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 const CODE = /^[A-Z0-9-]{3,40}$/i
 
+/** The last day that can be entered: a year has four digits. */
+export const LAST_DAY = '2999-12-31'
+
 /** The contents of the form for a new discount code, as they were typed. */
 export interface TypedDiscount {
   code: string
@@ -40,7 +43,9 @@ export function discountFaults(
   }
   if (limit.trim() && !(/^\d{1,9}$/.test(limit.trim()) && Number(limit) > 0))
     faults.limit = 'Please enter a number, or nothing.'
-  if (until && Date.parse(endOf(until)) < Date.now()) faults.until = 'This day is over.'
+  // Browsers take years of five digits.
+  if (until > LAST_DAY || until.length > LAST_DAY.length) faults.until = 'Please enter a day before the year 3000.'
+  else if (until && Date.parse(endOf(until)) < Date.now()) faults.until = 'This day is over.'
   return faults
 }
 
