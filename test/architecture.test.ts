@@ -43,6 +43,7 @@ const SHARED = [
   'events/event-types.ts',
   'kit/code-limits.ts',
   'kit/currencies.ts',
+  'kit/digits.ts',
   'kit/locales.ts',
   'kit/money.ts',
   'kit/order-number.ts',

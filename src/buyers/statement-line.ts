@@ -1,3 +1,4 @@
+import { latinDigits } from '../kit/digits.ts'
 import { Refusal } from '../kit/errors.ts'
 
 /** A line of a bank statement, as far as the buyer has typed it. */
@@ -67,7 +68,9 @@ export const compactDescriptor = (text: string): string =>
 
 /** Returns every decimal that an amount in a person's or a bank's notation can mean. Empty when it is not an amount. */
 export function readAmount(text: string): Decimal[] {
-  const number = /\d(?:[\d.,'’\s]*\d)?/.exec(text.normalize('NFKC'))?.[0].replaceAll(/['’\s]/g, '')
+  // the digits of every script, and the marks for decimals and for thousands that are written with Arabic ones
+  const latin = latinDigits(text.normalize('NFKC')).replaceAll('٫', '.').replaceAll('٬', ',')
+  const number = /\d(?:[\d.,'’\s]*\d)?/.exec(latin)?.[0].replaceAll(/['’\s]/g, '')
   if (!number || number.replaceAll(/\D/g, '').length > MOST_DIGITS) return []
   const at = Math.max(number.lastIndexOf('.'), number.lastIndexOf(','))
   const grouped: Decimal = { whole: digitsOf(number), fraction: '' }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { latinDigits } from './digits.ts'
 import { Refusal } from './errors.ts'
 
 // Finds digits that look like the number of a payment card (ISO/IEC 7812): a network's prefix, a length which that network issues,
@@ -52,9 +53,7 @@ const TELEPHONE = /(?<![\p{L}\p{N}])\+\d(?:[ -]?\d){6,14}(?![ -]{0,3}\d)/gu
 export function holdsCardNumber(text: string): boolean {
   if (!WORTH_A_LOOK.test(text)) return false
   // normalise letters of another width, then remove UUIDs and telephone numbers, which also consist of digits
-  const plain = text
-    .normalize('NFKC')
-    .replace(/(?![0-9])\p{Nd}/gu, latinDigit)
+  const plain = latinDigits(text.normalize('NFKC'))
     .replace(UUID, ';')
     .replace(TELEPHONE, ';')
     .replace(AS_PRINTED, (number) => number.replaceAll(/\D/g, '-'))
@@ -154,12 +153,4 @@ function isChecked(digits: string): boolean {
     sum += place % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2
   }
   return sum % 10 === 0
-}
-
-/** Unicode keeps the ten digits of a script in a row, from zero. */
-function latinDigit(digit: string): string {
-  const code = digit.codePointAt(0)!
-  let before = 0
-  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before++
-  return String(before % 10)
 }

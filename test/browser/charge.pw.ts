@@ -92,6 +92,21 @@ test('a mailbox without orders gets a mail that says so, and the page says the s
     .toEqual([expect.stringMatching(/^Nothing was bought at /)])
 })
 
+test.describe('in Arabic', () => {
+  test.use({ locale: 'ar-EG' })
+
+  test('the example of an amount is read, with the digits in which the page writes it', async ({ page }) => {
+    await page.goto('/charge/')
+    const amount = page.locator('#amount')
+    await expect(amount).toHaveAttribute('placeholder', '٤٫٩٩')
+    await amount.fill('٤٫٩٩')
+    await page.locator('#date').fill(today())
+    await page.locator('#email').fill(newEmail())
+    await page.keyboard.press('Enter')
+    await expect(page.locator('[autocomplete="one-time-code"]')).toBeVisible()
+  })
+})
+
 test('a missing field is marked, and gets the focus', async ({ page }) => {
   await page.goto('/charge/')
   const send = page.getByRole('button', { name: 'Send me a code' })

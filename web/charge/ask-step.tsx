@@ -113,7 +113,7 @@ function faultsOf(email: string, { descriptor, amount, date }: Line): Faults {
     return { descriptor: words.textShort }
   if (!hasText && !amount.trim() && !date) return { descriptor: words.nothingEntered }
   if (date && !amount.trim()) return { amount: words.amountMissing }
-  if (amount.trim() && !/\d/.test(amount.normalize('NFKC'))) return { amount: words.amountBad }
+  if (amount.trim() && !/\p{Nd}/u.test(amount)) return { amount: words.amountBad }
   if (amount.trim() && !date) return { date: words.dateMissing }
   const bad = emailFault(email)
   return bad ? { email: bad } : {}

@@ -1,5 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { latinDigits } from '../../src/kit/digits.ts'
 import { Icon } from './icon.tsx'
 import { wordsOf } from './language.ts'
 import { looksLikeEmail } from './looks-like-email.ts'
@@ -113,11 +114,4 @@ export function emailFault(text: string): string | undefined {
 }
 
 /** The digits of a text as 0 to 9, from every script: people also paste spaces and hyphens along. */
-export const digitsIn = (text: string): string => text.replace(/\P{Nd}/gu, '').replace(/\D/gu, latinDigit)
-
-/** Unicode keeps the ten digits of a script in a row, from zero. */
-function latinDigit(digit: string): string {
-  let zero = digit.codePointAt(0)!
-  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
-  return String((digit.codePointAt(0)! - zero) % 10)
-}
+export const digitsIn = (text: string): string => latinDigits(text).replace(/\D/g, '')
