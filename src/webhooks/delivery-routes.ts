@@ -1,9 +1,9 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
-import { limited } from '../kit/limits.ts'
+import { countUses, refuseBeyond } from '../kit/limits.ts'
 import { momentOf, notValid } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { needs } from '../sellers/guard.ts'
@@ -26,7 +26,12 @@ import { sendTest } from './test-events.ts'
 
 /** Limits the messages that a seller sends to one endpoint by hand. Otherwise our service could flood somebody else's server. */
 const SENT_BY_HAND = { count: 60, seconds: 60 }
-const endpointOf = (request: FastifyRequest) => `sent by hand ${(request.params as { endpointId: string }).endpointId}`
+
+/** The key has the caller's shop in it: a stranger who knows an endpoint's id must not use up its owner's count. */
+async function countSentByHand(db: Db, sellerId: string, endpointId: string): Promise<void> {
+  const counted = await countUses(db, [{ key: `sent by hand ${sellerId} ${endpointId}`, limit: SENT_BY_HAND }])
+  refuseBeyond(counted, 'You have sent a lot to this endpoint by hand. Please wait a little.')
+}
 
 /** Routes that show the deliveries to an endpoint, with every try, and send them again. */
 export function deliveryRoutes(server: Server, parts: WebhookRouteParts): void {
@@ -89,7 +94,6 @@ function replayRoute(server: Server, { db, browsers }: WebhookRouteParts): void 
   server.post(
     '/api/webhook-endpoints/:endpointId/deliveries/:eventId/replay',
     {
-      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'replayWebhookDelivery',
         summary: 'Send a delivery again',
@@ -102,6 +106,7 @@ function replayRoute(server: Server, { db, browsers }: WebhookRouteParts): void 
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
+      await countSentByHand(db, seller.id, request.params.endpointId)
       await replay(db, { sellerId: seller.id, ...request.params })
       return reply.code(202).send({})
     },
@@ -112,7 +117,6 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
   server.post(
     '/api/webhook-endpoints/:endpointId/replay',
     {
-      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'replayWebhookDeliveries',
         summary: 'Send again everything since a time',
@@ -126,6 +130,7 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
+      await countSentByHand(db, seller.id, request.params.endpointId)
       const { since, status = 'failed' } = request.body
       const count = await replaySince(db, { sellerId: seller.id, ...request.params }, { since: startOf(since), status })
       return reply.code(202).send({ count })
@@ -137,7 +142,6 @@ function testRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
   server.post(
     '/api/webhook-endpoints/:endpointId/test',
     {
-      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'testWebhookEndpoint',
         summary: 'Send a test event',
@@ -152,6 +156,7 @@ function testRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
+      await countSentByHand(db, seller.id, request.params.endpointId)
       const eventIds = await sendTest(db, { sellerId: seller.id, ...request.params }, request.body)
       return reply.code(202).send({ eventIds })
     },

@@ -326,17 +326,33 @@ test('another seller’s endpoint is not found, and a shop has at most ten', asy
   await newEndpoint(ann, receiver.url)
 })
 
-test('a seller can have only so much sent by hand', async (t) => {
-  const shop = shared()
-  const ann = await signedInSeller(shop, newMailbox())
+test('a seller can have only so much sent to an endpoint by hand, in all ways and at all instances', async (t) => {
+  const shop = await startTestShop(t)
+  const two = await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  const email = newMailbox()
+  const [ann, annAtTwo] = [await signedInSeller(shop, email), await signedInSeller(two, email)]
+  const bob = await signedInSeller(shop, newMailbox())
   const { id } = await newEndpoint(ann, (await startReceiver(t)).url)
-  const sent = await Promise.all(
-    Array.from({ length: 70 }, () => ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})),
-  )
-  assert(sent.some(({ status }) => status === 202))
-  const refused = sent.filter(({ status }) => status !== 202)
-  assert(refused.length > 0)
-  for (const answer of refused) assertProblem(answer, 429, 'rate_limited')
+  const path = `/api/webhook-endpoints/${id}`
+  const { body } = await ann.call('POST', `${path}/test`, {})
+  const ways: [string, object?][] = [
+    [`${path}/test`, {}],
+    [`${path}/replay`, { since: '2026-01-01' }],
+    [`${path}/deliveries/${body.eventIds[0]}/replay`],
+  ]
+  // the minute must not end during this test
+  await sql`update limits set until = now() + interval '1 hour' where key like 'sent by hand %'`.execute(shop.db)
+  for (let n = 0; n < 61; n++) {
+    assertProblem(await shop.call('POST', ...ways[0]!), 401, 'not_signed_in')
+    const { status } = await bob.call('POST', ...ways[0]!)
+    assert(status === 404 || status === 429, String(status))
+  }
+  for (let n = 1; n < 60; n++) {
+    const answer = await (n % 2 ? ann : annAtTwo).call('POST', ...ways[n % 3]!)
+    assert.equal(answer.status, 202, `${n}: ${JSON.stringify(answer.body)}`)
+  }
+  for (const seller of [ann, annAtTwo])
+    for (const way of ways) assertProblem(await seller.call('POST', ...way), 429, 'rate_limited')
 })
 
 test('wrong endpoints are refused, and changes need a recent sign-in', async () => {
