@@ -67,7 +67,8 @@ export async function startService(env: Record<string, string>, main = MAIN): Pr
   const port = Number(env.PORT ?? (await freePort()))
   const began = performance.now()
   const child = watch(
-    spawn(process.execPath, [...useBuilt(main), main], {
+    // a change can be planted in the sources alone
+    spawn(process.execPath, [...(env.PLANTED_BUG ? [] : useBuilt(main)), main], {
       // named as by npm, so that it ends with us however we die
       env: {
         PATH: process.env.PATH,

@@ -24,12 +24,14 @@ const LEAST_WITH_EVENTS = 0.9
 const LEAST_BESIDE_HANGING = 0.8
 const LOST_AFTER_MS = 600_000
 
-/** The service as it would be without events. */
-const WITHOUT_EVENTS = {
+const MOVE = {
   file: 'orders/move.ts',
   from: 'returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),\n      ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}',
-  to: 'returning o.id as order_id, o.discount_id is not null as has_discount)',
 }
+/** The service as it would be without events. */
+const WITHOUT_EVENTS = { ...MOVE, to: 'returning o.id as order_id, o.discount_id is not null as has_discount)' }
+/** The service as it is, run in the same way. */
+const WITH_EVENTS = { ...MOVE, to: MOVE.from }
 
 /** Measures the cost of events for a sale, and the rate of deliveries while one endpoint of ten hangs. */
 export async function measureWebhooks(world: World, database: Database, events: number): Promise<Result[]> {
@@ -38,12 +40,11 @@ export async function measureWebhooks(world: World, database: Database, events: 
 
 /** Whole sales with events, of those without, by turns. No seller has an endpoint. */
 async function costOfEvents(world: World, database: Database): Promise<Result> {
+  const planted = (change: object) =>
+    openSandbox(world, database, { NODE_OPTIONS: `--import=${PLANT}`, PLANTED_BUG: JSON.stringify(change) })
   const tills: Record<'with' | 'without', Till> = {
-    with: await openSandbox(world, database),
-    without: await openSandbox(world, database, {
-      NODE_OPTIONS: `--import=${PLANT}`,
-      PLANTED_BUG: JSON.stringify(WITHOUT_EVENTS),
-    }),
+    with: await planted(WITH_EVENTS),
+    without: await planted(WITHOUT_EVENTS),
   }
   const rounds: Record<'with' | 'without', { rate: number; workMs: number }>[] = []
   for (let round = 0; round <= ROUNDS; round++) {
