@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../../src/checkout/schema.ts'
@@ -68,6 +69,23 @@ test('a price in dinars is sold with a fee to the third decimal, and refunds in 
   await all().feeBack(order, 25)
   assert.equal(await all().balanceOf(`direct:${seller.id}`), 0)
   assert.deepEqual(await all().differences(), [])
+})
+
+test('a price in ariary, of which Stripe has no hundredths, returns whole ones of the fee, and all of it in the end', async () => {
+  const seller = await all().selling()
+  const productId = await all().shop.product({ sellerId: seller.id, currency: 'MGA', priceMinor: 500_000 })
+  const order = await all().paid({ ...seller, productId })
+  // 2 % of 1,333 ariary is 26.66, and then 53.32
+  for (const [amount, gone, fee] of [
+    [133_300, 133_300, 26],
+    [133_300, 266_600, 53],
+    [233_400, 500_000, 100],
+  ] as const) {
+    await refund(seller, order, amount)
+    await all().refundedMinor(order.orderId, gone)
+    await all().feeBack(order, fee)
+  }
+  await eventually(() => feeJobs(order), (left) => left.length === 0) // oxfmt-ignore
 })
 
 test('a refund in the seller’s dashboard returns its part of the fee too', async () => {
@@ -210,6 +228,26 @@ test('a part of a fee whose tries have ended is tried again each night, and one 
   await tonight()
   assert.equal((await feeJobs(order)).length, 1)
   assert.equal(charges().length, asked)
+})
+
+test('a part of a fee that Stripe does not take stops no other part', async () => {
+  const seller = await all().selling()
+  const order = await all().paid(seller)
+  all().server.fail('503 html', { times: 99, match: ({ path }) => path.startsWith('/v1/application_fees') })
+  await refund(seller, order, 500)
+  await refund(seller, order, 300)
+  await all().refundedMinor(order.orderId, 800)
+  const { rows } = await sql<{ cause: string; amountMinor: number }>`
+    select cause, amount_minor as "amountMinor" from transfers where order_id = ${order.orderId} and kind = 'fee_refund' order by 1`.execute(all().shop.db) // oxfmt-ignore
+  const [first, second] = rows
+  all().server.works()
+  const key = createHash('sha256').update(first!.cause).digest('hex').slice(0, 40)
+  all().server.fail('503 html', { times: 99, match: (call) => call.idempotencyKey === key })
+  await all().hurry('return_fee', order.orderId)
+  await all().feeBack(order, second!.amountMinor)
+  all().server.works()
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
+  await all().feeBack(order, 16)
 })
 
 test('a refund that fails before its part of the fee is back returns none', async () => {

@@ -29,22 +29,32 @@ export async function registerFeeReturns(
   { db, processors }: { db: Db; processors: ReadonlyMap<string, Processor> },
 ): Promise<void> {
   await jobs.on<{ orderId: string }>('return_fee', TRIES, async ({ orderId }) => {
-    for (const { cause, processor: name, ...fee } of await feesBack(db, orderId)) {
-      const processor = processors.get(name)
-      if (!processor?.returnFee) throw new Error(`the processor ${name} is not configured any more`)
-      try {
-        // below that, the refund has failed meanwhile, so all of the fee is ours again
-        if (fee.totalMinor > 0)
-          await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
-      } catch (error) {
-        // the seller has ended our access, or our key is another account's. It can come back, and until then the fee is owed
-        if (!(error instanceof PaymentUnknown)) throw error
-        throw new TryLater('the seller’s account gives no access')
-      }
-      await sql`insert into returned_fees (cause) values (${cause}) on conflict do nothing`.execute(db)
-    }
+    let failure: unknown
+    for (const part of await feesBack(db, orderId))
+      // a part that Stripe does not take must not stop the others
+      await returnPart(db, processors, part).catch((error: unknown) => (failure ??= error))
+    if (failure) throw failure
   })
   await jobs.every(RESUME_AT, 'resume_fee_returns', () => inTransaction(db, (tx) => resumeFeeReturns(tx, jobs)))
+}
+
+async function returnPart(
+  db: Db,
+  processors: ReadonlyMap<string, Processor>,
+  { cause, processor: name, ...fee }: FeeBack,
+): Promise<void> {
+  const processor = processors.get(name)
+  if (!processor?.returnFee) throw new Error(`the processor ${name} is not configured any more`)
+  try {
+    // below that, the refund has failed meanwhile, so all of the fee is ours again
+    if (fee.totalMinor > 0)
+      await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
+  } catch (error) {
+    // the seller has ended our access, or our key is another account's. It can come back, and until then the fee is owed
+    if (!(error instanceof PaymentUnknown)) throw error
+    throw new TryLater('the seller’s account gives no access')
+  }
+  await sql`insert into returned_fees (cause) values (${cause}) on conflict do nothing`.execute(db)
 }
 
 /**

@@ -36,11 +36,14 @@ export function toStripe(amountMinor: number, currency: string): number {
 }
 
 /**
- * The same for our fee, and for the part of it that goes back. It moves between two accounts at Stripe, while the rule for the third
- * decimal is for the partners behind payments. 2 % of most prices in dinars is no round amount. If Stripe refuses such a fee all the
- * same, its answer says so.
+ * The same for our fee. It moves between two accounts at Stripe, while the rule for the third decimal is for the partners behind
+ * payments. 2 % of most prices in dinars is no round amount. If Stripe refuses such a fee all the same, its answer says so.
  */
 export const feeToStripe = (feeMinor: number, currency: string): number => exactly(feeMinor, currency)
+
+/** A part of our fee in Stripe's units. 2 % of a part of a price in ariary has a fraction of them. */
+export const feePartToStripe = (feeMinor: number, currency: string): number =>
+  scaled(feeMinor, stripeDecimals(currency) - decimalsOf(currency))
 
 function exactly(amountMinor: number, currency: string): number {
   if (!takesCurrency(currency)) throw new AmountNotTaken(`Stripe takes no ${currency}`)

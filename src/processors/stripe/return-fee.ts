@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 import { isRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { FeeReturn } from '../seller-accounts.ts'
-import { feeToStripe } from './amounts.ts'
+import { feePartToStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
 import { connectShapes } from './connect-entities.ts'
 import { shapes } from './entities.ts'
@@ -42,8 +42,9 @@ export async function returnFee(
   if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
     throw new ProcessorUnavailable('Stripe told of another fee')
   // somebody may have returned more in the dashboard, or a refund failed after its part of the fee was back
-  const left = Math.min(feeToStripe(totalMinor, currency), fee.amount) - fee.amount_refunded
-  const amount = Math.min(feeToStripe(amountMinor, currency), left)
+  // of a total with a fraction only whole units have gone back, and a later part brings the rest
+  const left = Math.min(Math.floor(feePartToStripe(totalMinor, currency)), fee.amount) - fee.amount_refunded
+  const amount = Math.min(Math.ceil(feePartToStripe(amountMinor, currency)), left)
   if (amount <= 0) return
   const create = (idempotencyKey: string) =>
     askWithKey(connectShapes.feeRefund, until, idempotencyKey, (sent) =>
