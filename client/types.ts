@@ -2755,6 +2755,7 @@ export type RefusalCode =
   | 'order_not_paid'
   | 'order_not_refundable'
   | 'origin_not_allowed'
+  | 'other_account'
   | 'password_too_common'
   | 'payment_already_captured'
   | 'payment_closed'

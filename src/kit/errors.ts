@@ -68,6 +68,7 @@ const PROBLEMS = {
   invoice_not_found: [404, 'The invoice was not found'],
   method_not_allowed: [405, 'The method is not allowed here'],
   payout_details_not_found: [404, 'There are no payout details'],
+  other_account: [409, 'Another account is signed in'],
   statement_already_read: [409, 'The statement was read before'],
   account_not_needed: [409, 'No account at a processor is needed'],
   account_by_details: [409, 'The account is made from your details'],

@@ -11,7 +11,7 @@ const FOR_ANY_ORIGIN = {
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata, authorization',
+    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata, authorization, till-seller',
   'access-control-max-age': '600',
   'content-length': '0',
 }

@@ -30,8 +30,8 @@ export interface Browsers {
    */
   caller(request: FastifyRequest, reply: FastifyReply, options?: CallerOptions): Promise<Caller>
   /**
-   * Returns the session and its seller. Throws `not_signed_in`, `session_conflict` when the browser sends sessions of two sellers, and
-   * `key_not_accepted` when the request brings a key.
+   * Returns the session and its seller. Throws `not_signed_in`, `session_conflict` when the browser sends sessions of two sellers,
+   * `other_account` when the page was drawn for another seller, and `key_not_accepted` when the request brings a key.
    */
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
@@ -151,10 +151,23 @@ function signedInFinder(db: Db, cookies: Cookies, findSession: ReturnType<typeof
         'This browser sent the sessions of two different accounts. Both have ended, so that you do not work in somebody else’s account. Please sign in again.',
       )
     }
-    if (found[0]) return found[0]
+    if (found[0]) {
+      refuseOtherAccount(request, found[0])
+      return found[0]
+    }
     if (cookies.readAll(request, 'session').length > 0) cookies.clear(reply, 'session')
     throw new Refusal('not_signed_in', 'You are not signed in, or your session has ended.')
   }
+}
+
+/** Our pages name the seller for whom they were drawn, because another account can have signed in since, in another tab. */
+function refuseOtherAccount({ headers }: FastifyRequest, { seller }: SignedIn): void {
+  const drawnFor = headers['till-seller']
+  if (drawnFor === undefined || drawnFor === seller.id) return
+  throw new Refusal(
+    'other_account',
+    'Another account is signed in by now. Nothing was changed. Please load the page again.',
+  )
 }
 
 /** Refuses a session beside a key. We could only guess which one is meant, and another host of our domain may have set the cookie. */

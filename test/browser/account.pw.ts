@@ -1,4 +1,5 @@
-import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import type { BrowserContext, Page } from '@playwright/test'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import {
   PASSWORD,
   askCode,
@@ -234,6 +235,42 @@ test('when the session has ended, a press leads to the sign-in, and the text of 
   await page.reload()
   await expect(policy).toHaveValue('typed 3')
   await expect(legalName).toHaveValue('')
+})
+
+/** Another account signs in by another tab of this browser. */
+async function signInElsewhere({ request }: BrowserContext, page: Page): Promise<string> {
+  const [email, headers] = [newSellerEmail(), { origin: BASE_URL }]
+  expect((await request.post('/api/auth/otp', { data: { email }, headers })).ok()).toBe(true)
+  const data = { email, code: await codeFor(page, email) }
+  expect((await request.post('/api/auth/otp/verify', { data, headers })).ok()).toBe(true)
+  return email
+}
+
+test('a page of one account changes nothing in another that signed in elsewhere, and shows that one', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const name = page.getByLabel('Your name, or your shop’s')
+  const policy = page.getByLabel('Refund policy')
+  await name.fill('Ann')
+  await policy.fill('The policy of Ann')
+  const second = await signInElsewhere(context, page)
+  await page.getByRole('button', { name: 'Save the name' }).click()
+  await expectAccount(page, second)
+  await expect(name).toHaveValue('')
+  await expect(policy).toHaveValue('')
+  const session = await context.request.get('/api/auth/session')
+  expect(await session.json()).toMatchObject({ seller: { email: second, name: 'New seller' } })
+
+  // The other views too, as soon as the person comes back to the tab.
+  await page.goto('/shop/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  const third = await signInElsewhere(context, page)
+  const reloaded = page.waitForEvent('load')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await reloaded
+  await expectAccount(page, third)
 })
 
 test('after signing out the back button shows nothing', async ({ page }) => {

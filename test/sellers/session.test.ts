@@ -251,6 +251,16 @@ test('nothing is done in the name of either of two sellers, whichever stands fir
   )
 })
 
+test('a page that was drawn for one seller changes nothing in the session of another', async () => {
+  const [shop] = shared()
+  const [ann, zoe] = [await signedIn(shop), await signedIn(shop)]
+  const rename = (seller: string) =>
+    shop.call('PATCH', '/api/auth/seller', { name: 'Ann' }, { cookie: `till_session=${sessionToken(zoe.browser)}`, origin: 'http://shop.test', 'till-seller': seller }) // oxfmt-ignore
+  assertProblem(await rename(ann.id), 409, 'other_account')
+  assert.equal(await count(shop, 'sellers', sql`id in (${ann.id}, ${zoe.id}) and name = 'Ann'`), 0)
+  assert.equal((await rename(zoe.id)).status, 200)
+})
+
 /** Every route that changes something for sellers, as the service describes itself. */
 async function changes(shop: TestShop): Promise<{ method: string; path: string }[]> {
   const { body } = await shop.call('GET', '/api/openapi.json')

@@ -5,7 +5,6 @@ import {
   getHistory,
   getIdentities,
   getProviders,
-  getSession,
   getSessions,
   signOut,
   unlink,
@@ -18,6 +17,7 @@ import {
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { forgetDrafts } from '../shop/drafts.ts'
+import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
 import { saveChange } from './mailbox-change.ts'
 import { keepTyped } from './typed.ts'
 
@@ -56,6 +56,7 @@ export function openAccount(): Account {
     try {
       return await work()
     } catch (trouble) {
+      if (isOtherAccount(trouble)) return drawAnew()
       const why = whySignedOut(trouble, get().seller !== undefined)
       if (why !== undefined) {
         keepTyped()
@@ -70,7 +71,7 @@ export function openAccount(): Account {
   async function load(quietly = false): Promise<void> {
     if (!quietly) set({ trouble: undefined })
     try {
-      const { seller, session } = await asSeller(getSession)
+      const { seller, session } = await asSeller(currentSession)
       set({ seller, session })
       await loadLists()
     } catch (trouble) {

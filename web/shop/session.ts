@@ -1,6 +1,7 @@
 import { signOut, whySignedOut } from '../ui/auth-api.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import { forgetDrafts } from './drafts.ts'
+import { drawAnew, isOtherAccount } from './page-seller.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 /**
@@ -16,6 +17,7 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     wasSignedIn = true
     return answer
   } catch (trouble) {
+    if (isOtherAccount(trouble)) return drawAnew()
     const why = whySignedOut(trouble, wasSignedIn)
     if (why === undefined) throw trouble
     writeTab(WAY_BACK, location.hash)

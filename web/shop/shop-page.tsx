@@ -1,11 +1,11 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { getSession } from '../ui/auth-api.ts'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { useRecovery } from '../ui/recovery.ts'
 import { Bar, ENTRIES } from './bar.tsx'
 import { StandingNotice } from './standing-notice.tsx'
 import { fetched, useLoad } from './load.ts'
+import { currentSession } from './page-seller.ts'
 import { Failed, Head } from './parts.tsx'
 import { address, usePlace, type Place } from './router.ts'
 import { asSeller, leave, returnToView } from './session.ts'
@@ -17,7 +17,7 @@ addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
 export function ShopPage() {
   const place = usePlace()
-  const session = useLoad('session', () => asSeller(getSession))
+  const session = useLoad('session', () => asSeller(currentSession))
   const seller = session.value?.seller
   return (
     <>

@@ -112,6 +112,11 @@ export const getMails = (to: string, token?: string) =>
     token ? { authorization: `Bearer ${token}` } : {},
   )
 
+let sellerId: string | undefined
+
+/** From now on each change that is sent with a session names this seller. The service refuses it in another seller's session. */
+export const sendSeller = (id: string): void => void (sellerId = id)
+
 /** Sends one request and reads its answer. `more` changes the request, for calls with a session or another method. */
 export async function call<Answer>(
   address: string,
@@ -128,6 +133,7 @@ export async function call<Answer>(
         // The language of the page, which need not be the browser's: the service writes its mails in it.
         'accept-language': document.documentElement.lang,
         ...(body && { 'content-type': 'application/json' }),
+        ...(sellerId && more?.credentials === 'include' && isChange(more.method, body) && { 'till-seller': sellerId }),
         ...headers,
       },
       // An answer from a cache could show a paid order as unpaid.
@@ -147,3 +153,5 @@ export async function call<Answer>(
   const wait = Number(response.headers.get('retry-after'))
   throw new ApiError({ code: 'unexpected', ...problem, status: response.status }, wait > 0 ? wait : undefined)
 }
+
+const isChange = (method = 'GET', body?: object): boolean => method !== 'GET' || body !== undefined

@@ -115,7 +115,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
     [tags.includes('Operator'), ['not_found']],
     [security !== undefined, ['key_and_session']],
-    [hasWay(security, 'session'), ['not_signed_in', 'session_conflict']],
+    [hasWay(security, 'session'), ['not_signed_in', 'session_conflict', 'other_account']],
     [hasWay(security, 'session') && !hasWay(security, 'apiKey'), ['key_not_accepted']],
     [hasWay(security, 'apiKey'), KEY_CODES],
     [isOurPagesOnly, ['origin_not_allowed']],
