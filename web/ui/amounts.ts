@@ -1,3 +1,5 @@
+import { latinDigits } from '../../src/kit/digits.ts'
+
 /** 12 digits: more than any product costs, and far below the numbers at which integers lose their last digit. */
 const MOST_DIGITS = 12
 
@@ -21,7 +23,7 @@ export interface AmountWords {
 export function readAmount(typed: string, currency: string, places: number, { words, say }: AmountWords): ReadAmount {
   const example = (950 / 10 ** places).toFixed(places)
   const noAmount = { fault: say(words.amountMissing, { currency, example }) }
-  const text = withoutCurrency(withPlainSpaces(typed).replace(/’/g, "'").trim(), currency)
+  const text = withoutCurrency(withPlainSpaces(withLatinMarks(typed)).replace(/’/g, "'").trim(), currency)
   const [, head = '', mark, tail = ''] = /^(.*)([.,])(.*)$/.exec(text) ?? [text, text]
   // A mark that comes twice separates groups: a number has at most one decimal mark.
   let [whole, decimals] = mark && !head.includes(mark) ? [head, tail] : [text, '']
@@ -39,6 +41,9 @@ export function readAmount(typed: string, currency: string, places: number, { wo
   const digits = (integer + decimals.padEnd(places, '0')).replace(/^0+(?=\d)/, '')
   return digits.length > MOST_DIGITS ? { fault: words.amountTooMuch } : { minor: Number(digits) }
 }
+
+/** A keyboard for Arabic or Hindi writes its own digits, and Arabic has marks of its own for decimals and for thousands. */
+const withLatinMarks = (text: string): string => latinDigits(text).replaceAll('٫', '.').replaceAll('٬', ',')
 
 /** Browsers write no-break spaces into amounts, and into the sign of the West African franc. */
 function withPlainSpaces(text: string): string {
