@@ -159,12 +159,12 @@ test('a lost machine comes back elsewhere, with every sale until the last moment
   await sendAll(dataDir)
   const withoutItsOwnBase = newPlace()
   assert.equal((await restoreInto(withoutItsOwnBase)).status, 0)
-  await assertSold(await startService(t, withoutItsOwnBase, { ...env, BACKUP_URL: '' }), again)
+  await assertSold(await startService(t, withoutItsOwnBase, { ...env, BACKUP_URL: '', BACKUP_KEY: '' }), again)
   assert.equal((await backUp(dataDir)).status, 0)
   await service.kill()
   const third = newPlace()
   assert.equal((await restoreInto(third)).status, 0)
-  await assertSold(await startService(t, third, { ...env, BACKUP_URL: '' }), again)
+  await assertSold(await startService(t, third, { ...env, BACKUP_URL: '', BACKUP_KEY: '' }), again)
 })
 
 test('a restore without the secret takes it from the backup, which nobody can read without the key', async () => {
@@ -185,7 +185,7 @@ test('--at brings back a moment: what was sold later is not there', async () => 
   const dataDir = newPlace()
   const { status, out } = await restoreInto(dataDir, {}, '--at', betweenThem.toISOString())
   assert.equal(status, 0, out)
-  const service = await startService(t, dataDir, { ...env, BACKUP_URL: '' })
+  const service = await startService(t, dataDir, { ...env, BACKUP_URL: '', BACKUP_KEY: '' })
   await assertSold(service, early)
   assert.equal((await service.status(late.orderId)).status, 404)
 })
@@ -229,7 +229,8 @@ test('a restore overwrites nothing, and refuses what it cannot use, in one line 
     [/^--at: the oldest backup is of 20/, newPlace(), {}, '--at', '2020-01-01T00:00:00Z'],
     [/^--at: expected a moment of the past/, newPlace(), {}, '--at', 'yesterday'],
     [/^--at: expected a moment of the past/, newPlace(), {}, '--at', '2999-01-01'],
-    [/^BACKUP_URL: not set/, newPlace(), { BACKUP_URL: '' }],
+    [/^BACKUP_URL: not set/, newPlace(), { BACKUP_URL: '', BACKUP_KEY: '' }],
+    [/BACKUP_URL: required with BACKUP_KEY/, newPlace(), { BACKUP_URL: '' }],
     [/BACKUP_KEY: required/, newPlace(), { BACKUP_KEY: '', SECRET: '' }],
   ]
   for (const [says, dataDir, settings, ...args] of cases) {
