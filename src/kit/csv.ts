@@ -71,7 +71,7 @@ async function newLines(): Promise<(rows: Cell[][]) => string> {
       record_delimiter: 'windows',
       cast: {
         // in many countries a spreadsheet begins a new cell at a semicolon
-        string: (value) => value.replaceAll(/([;\t]\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2"),
+        string: (value) => value.replaceAll(/([;\t] *)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2"),
         object: (value) => ({ value: String(value.text), escape_formulas: false }),
       },
     })
