@@ -19,7 +19,7 @@ export interface Wal {
   /** Where PostgreSQL puts finished segments. */
   folder: string
   cluster: string
-  /** Whose log it is: the place must have been claimed for it. */
+  /** The id of the installation that writes the log. The place must belong to it. */
   installation: string
 }
 

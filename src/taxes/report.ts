@@ -69,7 +69,7 @@ export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPerio
 /** As the index transfers_back has them. */
 const BACK = sql`'refund', 'refund_failed', 'dispute_loss', 'dispute_return', 'tax_refund', 'tax_again'`
 
-/** What went back of an order, entry by entry; below zero, it came again. Suspended money is left out: it was no sale. */
+/** The entries of an order's returned money. A negative amount was returned and then came back. Suspended money was no sale, so it is left out. */
 const entriesBack = (orderId: RawBuilder<unknown>) => sql`
   select t.created_at as at,
     case t.kind when 'refund' then t.amount_minor when 'dispute_loss' then t.amount_minor

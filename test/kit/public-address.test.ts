@@ -54,7 +54,7 @@ test('what name servers say is checked, and the connection goes to an address th
   for (const name of ['receiver.test', 'mixed.test', 'inside.test'])
     assert.equal((await sender(t, { reach: 'public', lookup })(`https://${name}:${port}/`)).error, 'blocked', name)
   assert.equal(receiver.received.length, 0)
-  // nobody listens at ::1, so the connection goes to the other address
+  // no server listens at ::1, so the connection goes to the other address
   const post = sender(t, { reach: 'any', lookup })
   assert.equal((await post(`http://receiver.test:${port}/`)).status, 204)
 })

@@ -5,7 +5,7 @@ import { approveRun, proposeRun } from '../../src/payouts/runs.ts'
 import { FEE, NET, sharedRouteShop } from '../support/route-shop.ts'
 import { eventually } from '../support/shop.ts'
 
-// What the operator reads of money that did not get to linked accounts, or does not come back from there.
+// The operator's view of money that did not reach a linked account, or did not come back from it.
 
 const all = sharedRouteShop()
 beforeEach(() => {

@@ -135,7 +135,7 @@ test('what happens between proposal and approval is counted: refund, dispute, su
   await booksAgree()
 })
 
-test('a minimum of 0 pays nobody nothing: a run is approved when a refund or another run has left nothing', async (t) => {
+test('with a minimum of 0 a run is approved although a refund or another run has left a seller nothing', async (t) => {
   const shop = await startTestShop(t, { env: { ...MANUAL.env, PAYOUT_MINIMUM: '0 USD' } })
   const [refunded, paid] = await times(2, () => dueSeller(shop))
   const { propose, approve } = runs(await operatorOf(shop))

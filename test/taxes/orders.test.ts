@@ -80,7 +80,7 @@ test('an order without a country takes no use of a code from the next one in its
       return made.map((one) => (typeof one === 'object' ? one.amountMinor : one))
     })
   assert.deepEqual(await round([undefined, 'DE', undefined, 'DE']), ['country_required', 950, 'country_required', 'discount_not_valid']) // oxfmt-ignore
-  // a code that is used up is refused as any other, so that nobody can tell that there is one
+  // a code that is used up gets the same refusal as an unknown one, which must not tell whether a code exists
   assert.deepEqual(await round([undefined, 'DE']), ['discount_not_valid', 'discount_not_valid'])
   const [used] = await query<{ uses: number }>(shop.db, sql`select uses from discounts where id = ${code.id}`)
   assert.equal(used!.uses, 1)

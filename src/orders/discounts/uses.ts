@@ -29,8 +29,8 @@ export const amountOffIn = (currency: RawBuilder<string>) => sql<number | null>`
     select a.amount_off_minor from discount_amounts a where a.discount_id = d.id and a.currency = ${currency}) end)`
 
 /**
- * What a code takes off a price, in minor units. A percentage comes off in whole steps of the currency, rounded down, and 100 % is all of the
- * price. A fixed amount is never more than the price.
+ * The discount of a code on a price, in minor units. A percentage is rounded down to a whole step of the currency, and 100 % is the whole
+ * price. A fixed amount is at most the price.
  */
 export const discountMinorOf = (
   list: RawBuilder<unknown>,
