@@ -247,7 +247,7 @@ test('the search finds a number that is put into a table, whichever and however'
     ['public.limits', sql`insert into limits (key, count, until) values (${`password from ${DIGITS}`}, 1, now())`, sql`delete from limits`],
     ['public.outbox', sql`insert into outbox (id, recipient, subject, text, html) values (${randomUUID()}, 'a', 'b', ${`My card is ${GROUPED}.`}, '')`, sql`delete from outbox`],
     ['public.mailbox_codes', sql`insert into mailbox_codes (id, email, purpose, browser_hash, code_hash, expires_at) values (${randomUUID()}, 'a@b.example', 'sign_in', ${Buffer.from(`${DIGITS}${DIGITS}`)}, ${Buffer.alloc(32)}, now())`, sql`delete from mailbox_codes`],
-    ['pgboss.job', sql`insert into pgboss.job (name, data) select name, ${JSON.stringify({ a: [{ card: '4000-0025-0000-3155' }] })}::jsonb from pgboss.queue where name = 'mail'`, sql`delete from pgboss.job where name = 'mail'`],
+    ['pgboss.job', sql`insert into pgboss.job (name, data, start_after) select name, ${JSON.stringify({ a: [{ card: '4000-0025-0000-3155' }] })}::jsonb, 'infinity' from pgboss.queue where name = 'mail'`, sql`delete from pgboss.job where name = 'mail'`],
   ] // oxfmt-ignore
   for (const [table, plant, remove] of plants) {
     await plant.execute(db)
