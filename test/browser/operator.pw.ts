@@ -171,8 +171,8 @@ test('an operator whose session has ended is led to the sign-in, and back to the
   await signInAsOperator(page)
   await page.goto(`${service.url}/operator/#/sellers`)
   await expect(page.getByRole('heading', { name: 'Sellers' })).toBeVisible()
-  // a request of the page itself would lead to the sign-in before the search does
-  await page.waitForLoadState('networkidle')
+  // the list still on its way would lead to the sign-in before the search does
+  await expect(page.locator('.found li').first()).toBeVisible()
   await page.context().clearCookies()
   await page.getByLabel('Search sellers').fill('nobody')
   await page.getByRole('button', { name: 'Search' }).click()
