@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
@@ -53,17 +54,9 @@ const IntegrationFields = {
   cancelUrl: Url('Where the hosted page leads back to. It lies on a site of the seller.'),
 }
 
-export const CheckoutHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 16,
-      maxLength: 255,
-      pattern: '^[\\x21-\\x7e]+$',
-      description:
-        'A random text, such as a UUID. The same key and body give the same order for 24 hours. A key belongs to one product and one address; with others it is a different key.',
-    }),
-  ),
-})
+export const CheckoutHeaders = idempotencyHeaders(
+  'A random text, such as a UUID. The same key and body give the same order for 24 hours. A key belongs to one product and one address; with others it is a different key.',
+)
 export const Checkout = Type.Object({
   productId: Type.String({
     minLength: 1,

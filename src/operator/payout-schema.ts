@@ -1,4 +1,5 @@
 import { type TInteger, type TOptional, Type } from 'typebox'
+import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { FILE_FORMATS } from '../payouts/export.ts'
@@ -153,16 +154,7 @@ export const NewAdjustment = Type.Object({
   currency: CurrencyCode,
   reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT, description: 'The seller reads it.' }),
 })
-export const AdjustmentHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 16,
-      maxLength: 255,
-      pattern: '^[\\x21-\\x7e]+$',
-      description: 'The same key and body always give the same adjustment.',
-    }),
-  ),
-})
+export const AdjustmentHeaders = idempotencyHeaders('The same key and body always give the same adjustment.')
 export const Adjustment = Type.Object({
   adjustmentId: Type.String(),
   amount: Type.Integer(),

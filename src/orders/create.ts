@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { Refusal } from '../kit/errors.ts'
+import { digestOf, reusedKey } from '../kit/idempotency.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import { hashOf } from '../kit/tokens.ts'
 import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
 import { isPublished, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
@@ -125,9 +126,9 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       discountCode: code,
       id: newId('ord'),
       // the key alone is not enough: somebody could guess an easy one and get another buyer's order
-      keyHash: isKeyed ? digest(JSON.stringify([idempotencyKey, productId, email])) : null,
-      plainKeyHash: isKeyed ? digest(idempotencyKey) : null,
-      requestHash: isKeyed ? digest(JSON.stringify(requestParts)) : null,
+      keyHash: isKeyed ? digestOf([idempotencyKey, productId, email]) : null,
+      plainKeyHash: isKeyed ? hashOf(idempotencyKey) : null,
+      requestHash: isKeyed ? digestOf(requestParts) : null,
     })
   }
 }
@@ -208,8 +209,7 @@ async function findEarlier(
     where idempotency_key = ${keyHash} or (idempotency_key = ${plainKeyHash} and request_hash = ${requestHash})`.execute(
     db,
   )
-  if (rows[0] && !rows[0].requestHash.equals(requestHash!))
-    throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
+  if (rows[0] && !rows[0].requestHash.equals(requestHash!)) throw reusedKey()
   return rows[0]
 }
 
@@ -229,5 +229,3 @@ export async function forgetIdempotencyKeys(db: Db): Promise<void> {
     forgotten = rows.length
   }
 }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { createHash } from 'node:crypto'
 import type { Tx } from '../kit/database.ts'
 import { CURRENCIES } from '../kit/currencies.ts'
 import { Refusal } from '../kit/errors.ts'
+import { digestOf, reusedKey } from '../kit/idempotency.ts'
 import { newId } from '../kit/ids.ts'
 import { adjustmentTransfer } from '../ledger/payout-transfers.ts'
 import { post } from '../ledger/post.ts'
@@ -42,8 +42,8 @@ export async function adjust(tx: Tx, wanted: NewAdjustment): Promise<{ adjustmen
         isCurrency ? { path: 'amount', message: 'must not be 0' } : { path: 'currency', message: 'is no currency' },
       ],
     })
-  const keyHash = idempotencyKey === undefined ? null : digest([sellerId, idempotencyKey])
-  const requestHash = keyHash && digest([currency, amountMinor, reason])
+  const keyHash = idempotencyKey === undefined ? null : digestOf([sellerId, idempotencyKey])
+  const requestHash = keyHash && digestOf([currency, amountMinor, reason])
   // an approval that counts at this moment counts before or after
   const { rows: sellers } = await sql`select 1 from sellers where id = ${sellerId} for no key update`.execute(tx)
   if (sellers.length === 0) throw new Refusal('seller_not_found', 'There is no such seller.')
@@ -53,7 +53,7 @@ export async function adjust(tx: Tx, wanted: NewAdjustment): Promise<{ adjustmen
     from adjustments where idempotency_key = ${keyHash}`.execute(tx)
   if (earlier[0]) {
     const { isSame, ...adjustment } = earlier[0]
-    if (!isSame) throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
+    if (!isSame) throw reusedKey()
     return { adjustment, isRepeat: true }
   }
   if (amountMinor < 0) await refuseUnlessKnown(tx, sellerId, currency)
@@ -78,5 +78,3 @@ async function refuseUnlessKnown(tx: Tx, sellerId: string, currency: string): Pr
     fields: [{ path: 'currency', message: 'must be one in which the seller has sold' }],
   })
 }
-
-const digest = (parts: readonly unknown[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { createHash } from 'node:crypto'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
+import { digestOf, reusedKey } from '../../kit/idempotency.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { formatMoney } from '../../kit/money.ts'
@@ -66,8 +66,8 @@ export async function requestRefundIn(
   request: RefundRequest,
 ): Promise<{ refund: RefundRow; isRepeat: boolean }> {
   const { orderId, sellerId, amountMinor, note, idempotencyKey } = request
-  const keyHash = idempotencyKey === undefined ? null : digest([sellerId, idempotencyKey])
-  const requestHash = keyHash && digest([orderId, amountMinor ?? null, note ?? null])
+  const keyHash = idempotencyKey === undefined ? null : digestOf([sellerId, idempotencyKey])
+  const requestHash = keyHash && digestOf([orderId, amountMinor ?? null, note ?? null])
   const order = await lockRefundable(tx, orderId, sellerId)
   const earlier = keyHash && (await findByKey(tx, keyHash))
   if (earlier) return { refund: sameRequest(earlier, requestHash!), isRepeat: true }
@@ -86,7 +86,7 @@ export async function requestRefundIn(
       created_at as "createdAt"`.execute(tx)
   const refund = rows[0]
   // the lock lets only one request for this order run, so the key belongs to a request for another order
-  if (!refund) throw new Refusal('idempotency_key_reused', KEY_REUSED)
+  if (!refund) throw reusedKey()
   await noteEvents(tx, [{ orderId, what: 'refund_requested' }])
   await jobs.add(tx, 'refund', [{ data: { refundId: refund.id } }])
   return { refund, isRepeat: false }
@@ -110,7 +110,6 @@ export async function listRefunds(db: Db, orderId: string, sellerId: string): Pr
 }
 
 const NOT_YOURS = 'There is no such order of yours.'
-const KEY_REUSED = 'This Idempotency-Key belongs to another request.'
 
 async function lockRefundable(tx: Tx, orderId: string, sellerId: string): Promise<Refundable> {
   await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId} for update`.execute(tx)
@@ -136,12 +135,10 @@ async function findByKey(tx: Tx, keyHash: Buffer) {
 
 function sameRequest<Row extends { requestHash: Buffer }>(earlier: Row, requestHash: Buffer): Row {
   if (earlier.requestHash.equals(requestHash)) return earlier
-  throw new Refusal('idempotency_key_reused', KEY_REUSED)
+  throw reusedKey()
 }
 
 function whatIsLeft({ leftMinor, currency }: Refundable): string {
   if (leftMinor <= 0) return 'Nothing is left to refund: the buyer has all of it back, or it is on its way.'
   return `${formatMoney(leftMinor, currency)} (${leftMinor} in minor units) is left to refund.`
 }
-
-const digest = (parts: unknown[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()

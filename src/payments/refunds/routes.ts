@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../kit/database.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
+import { idempotencyHeaders } from '../../kit/idempotency.ts'
 import { idPattern } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { Amount, Currency, refusing, Time } from '../../kit/schema.ts'
@@ -28,16 +29,7 @@ export const NewRefund = Type.Object({
     }),
   ),
 })
-export const RefundHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 16,
-      maxLength: 255,
-      pattern: '^[\\x21-\\x7e]+$',
-      description: 'The same key and body always give the same refund.',
-    }),
-  ),
-})
+export const RefundHeaders = idempotencyHeaders('The same key and body always give the same refund.')
 
 export const Refund = Type.Object({
   id: Type.String(),
