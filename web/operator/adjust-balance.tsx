@@ -3,7 +3,7 @@ import { CURRENCIES } from '../../src/kit/currencies.ts'
 import { TextField } from '../ui/text-field.tsx'
 import { amountIn } from '../shop/products/typed-amount.ts'
 import { Doing } from './doing.tsx'
-import { newKey } from './new-key.ts'
+import { newKey } from '../ui/new-key.ts'
 import { adjust } from './payouts-api.ts'
 
 /** Books an adjustment. The key stays the same until it is booked, so that a repeat books nothing more. */

@@ -9,7 +9,7 @@ import { amountIn } from '../shop/products/typed-amount.ts'
 import { type OperatorOrder, getOrder, request } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
-import { newKey } from './new-key.ts'
+import { newKey } from '../ui/new-key.ts'
 import type { ViewProps } from './view-props.ts'
 
 /** An order of any seller: its history, its payments, and the operator's actions. */

@@ -9,9 +9,10 @@ import {
   type Wish,
 } from '../ui/api.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
+import { newKey } from '../ui/new-key.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
-import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
+import { keep, readKept, type Kept } from './saved-checkout.ts'
 import { ownSite, terms } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
 

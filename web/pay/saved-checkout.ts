@@ -74,9 +74,3 @@ export function takeLink(orderId: string, link: string | undefined): void {
 
 /** Calls `changed` when another tab has changed the kept order for the product. */
 export const onOtherTab = (productId: string, changed: () => void): void => listen(place(productId), changed)
-
-/**
- * At least 16 characters that cannot be guessed. `randomUUID` is missing where the page is not on https or localhost. The letters keep
- * the digits apart, because the service refuses a text with the number of a card.
- */
-export const newKey = (): string => crypto.getRandomValues(new Uint16Array(9)).join('k')

@@ -20,8 +20,4 @@ export interface Draft extends Statement {
 export const savedDraft = (): Draft | undefined => readTab<Draft>(PLACE)
 export const saveDraft = (draft: Draft | undefined): void => writeTab(PLACE, draft)
 
-/** `randomUUID` is missing where the page is not on https or localhost. */
-export const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-
 export const withdraw = (draft: Draft) => call<Withdrawal>('/api/withdrawals', { ...draft })

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
+import { newKey } from '../ui/new-key.ts'
 import { Notice } from '../ui/notice.tsx'
 import { TextField, emailFault } from '../ui/text-field.tsx'
 import { WORDS, explainWithdrawal } from './words.ts'
-import { type Draft, type Statement, type Withdrawal, newKey, saveDraft, savedDraft, withdraw } from './withdraw-api.ts'
+import { type Draft, type Statement, type Withdrawal, saveDraft, savedDraft, withdraw } from './withdraw-api.ts'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { LOCALE, saying } from '../ui/language.ts'
 

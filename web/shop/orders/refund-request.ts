@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../ui/api.ts'
+import { newKey } from '../../ui/new-key.ts'
 import { readTab, writeTab } from '../../ui/tab-storage.ts'
 import { DRAFTS } from '../drafts.ts'
 import { refundOrder, type Refund, type RefundRequest } from './orders-api.ts'
@@ -54,7 +55,3 @@ function savedRequest(orderId: string): RefundRequest | undefined {
   const request = readTab<RefundRequest>(placeOf(orderId))
   return request?.key && request.amount > 0 ? request : undefined
 }
-
-/** `randomUUID` is missing where the page is not on https or localhost. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
