@@ -2667,7 +2667,11 @@ export interface Api {
 }
 
 /** The routes that make one thing for one idempotency key, however often the request comes. */
-export const KEYED: ReadonlySet<string> = new Set(['POST /api/checkout', 'POST /api/orders/{orderId}/refunds'])
+export const KEYED: ReadonlySet<string> = new Set([
+  'POST /api/checkout',
+  'POST /api/orders/{orderId}/refunds',
+  'POST /api/products',
+])
 
 /** Why the service refuses. */
 export type RefusalCode =

@@ -76,7 +76,7 @@ async function makeDemo(db: Tx, storage: Storage, imageUrl: string): Promise<Dem
   const demo: DemoProduct[] = []
   for (const { label, ...product } of PRODUCTS) {
     const made = rows.find(({ name }) => name === product.name)
-    const id = made?.id ?? (await createProduct(db, { ...product, sellerId, status: 'active', imageUrl }))
+    const id = made?.id ?? (await createProduct(db, { ...product, sellerId, status: 'active', imageUrl })).id
     if (!made) await addDemoFiles(db, storage, id)
     demo.push({ id, label })
   }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { recordEvent } from '../events/record.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { digestOf } from '../kit/idempotency.ts'
 import { wrongField } from '../kit/moment.ts'
 import { checkedFields, refuseSuggestion } from './fields.ts'
 import { fitFurtherPrices, saveFurtherPrices, splitPrices } from './prices.ts'
@@ -14,12 +15,16 @@ import type { NewProductBody, ProductChange } from './schema.ts'
 const LARGEST_VERSION = 2 ** 31 - 1
 
 /**
- * Makes a seller's product as a draft. Refuses `validation_failed`, `too_many_products`, and `product_has_no_files` if it should be active
- * at once.
+ * Makes a seller's product as a draft. With an idempotency key the same request gives the same product, as it is by then. Refuses
+ * `validation_failed`, `too_many_products`, `idempotency_key_reused`, and `product_has_no_files` if it should be active at once.
  */
 export async function makeProduct(
   db: Db,
-  { sellerId, statementPrefix }: { sellerId: string; statementPrefix: string },
+  {
+    sellerId,
+    statementPrefix,
+    idempotencyKey,
+  }: { sellerId: string; statementPrefix: string; idempotencyKey: string | undefined },
   body: NewProductBody,
 ): Promise<ProductRow> {
   const fields = splitPrices(checkedFields(body, statementPrefix))
@@ -27,9 +32,8 @@ export async function makeProduct(
   if (amount === undefined || currency === undefined)
     throw wrongField(amount === undefined ? 'amount' : 'currency', 'is required: send amount and currency, or prices')
   if (status === 'active') refuseWithoutFiles()
-  await refuseTooManyProducts(db, sellerId)
   return inTransaction(db, async (tx) => {
-    const id = await createProduct(tx, {
+    const { id, isRepeat } = await createProduct(tx, {
       sellerId,
       name,
       description,
@@ -39,7 +43,13 @@ export async function makeProduct(
       payWhatYouWant: rest.payWhatYouWant,
       suggestedMinor: rest.suggestedAmount ?? undefined,
       statementSuffix: rest.statementSuffix,
+      idempotency:
+        idempotencyKey === undefined
+          ? undefined
+          : { key: digestOf([sellerId, idempotencyKey]), request: digestOf([body]) },
     })
+    if (isRepeat) return findProduct(tx, sellerId, id)
+    await refuseTooManyProducts(tx, sellerId)
     if (further?.length) {
       await saveFurtherPrices(tx, id, further)
       await fitFurtherPrices(tx, id, true)

@@ -14,6 +14,7 @@ import {
   FileChange,
   IfMatch,
   NewProductBody,
+  NewProductHeaders,
   OwnFileParams,
   OwnProductParams,
   Product,
@@ -66,13 +67,15 @@ function createProductRoute(server: Server, parts: WritingParts): void {
           'The product begins as a draft: add its files and a picture, then set its status to active. A product without files is not for sale.',
         tags: TAG,
         security: needs('products:write'),
+        headers: NewProductHeaders,
         body: NewProductBody,
-        response: { 201: Product, ...refusing('product_has_no_files', 'too_many_products') },
+        response: { 201: Product, ...refusing('product_has_no_files', 'too_many_products', 'idempotency_key_reused') },
       },
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
-      const product = await makeProduct(db, { sellerId: seller.id, statementPrefix }, request.body)
+      const made = { sellerId: seller.id, statementPrefix, idempotencyKey: request.headers['idempotency-key'] }
+      const product = await makeProduct(db, made, request.body)
       reply.code(201).header('location', `${parts.baseUrl}/api/products/${product.id}`)
       return answer(reply, product, parts)
     },

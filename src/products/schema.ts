@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 
@@ -84,6 +85,9 @@ export const NewProductBody = Type.Object(
       },
     ],
   },
+)
+export const NewProductHeaders = idempotencyHeaders(
+  'A random text, such as a UUID. The same key and body always give the same product, so a repeat makes no second one.',
 )
 export type NewProductBody = Type.Static<typeof NewProductBody>
 

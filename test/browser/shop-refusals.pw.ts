@@ -151,6 +151,28 @@ test('a page that did not come while offline comes by itself', async ({ page, co
   await expect(page.getByText('Signed in as')).toBeVisible()
 })
 
+test('a product whose answer is lost is made once, also after a reload', async ({ page, context }) => {
+  await signUp(page)
+  await page.goto('/shop/#/products/new')
+  await field(page, 'Name').fill('Asked for twice')
+  await field(page, 'What buyers pay').fill('19')
+  let asked = 0
+  await page.route('**/api/products', async (route) => {
+    if (route.request().method() !== 'POST' || ++asked > 1) return route.continue()
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  await button(page, 'Create the product').click()
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await page.reload()
+  await expect(field(page, 'Name')).toHaveValue('Asked for twice')
+  await button(page, 'Create the product').click()
+  await expect(page).toHaveURL(/#\/products\/prod_/)
+  expect(asked).toBe(2)
+  const { items } = await (await context.request.get('/api/products')).json()
+  expect(items.map(({ name }: { name: string }) => name)).toEqual(['Asked for twice'])
+})
+
 test('a next page that does not come is tried again without taking the focus, ever more rarely', async ({
   page,
   context,

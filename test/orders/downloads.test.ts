@@ -390,7 +390,7 @@ test('a file of 2 GB is streamed: the service holds none of it, also when the cl
   const storage = await openDisk(path.join(dataDir, 'files'))
   const service = await startService(t, dataDir, { DATABASE_URL: databaseUrl })
   const sellerId = await ensureSeller(db, { name: 'Ann', email: 'ann@shop.test' })
-  const productId = await createProduct(db, { sellerId, name: 'A film', description: '', priceMinor: 900, currency: 'EUR', status: 'active' }) // oxfmt-ignore
+  const { id: productId } = await createProduct(db, { sellerId, name: 'A film', description: '', priceMinor: 900, currency: 'EUR', status: 'active' }) // oxfmt-ignore
   const fileId = await addFile(db, storage, productId, { name: 'film.mkv', contentType: 'video/x-matroska', bytes: Readable.from([Buffer.from('start')]) }) // oxfmt-ignore
   const { root, path: below } = storage.locate(fileId)
   await fs.truncate(path.join(root, below), size)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Product } from '../../src/products/schema.ts'
@@ -284,9 +285,36 @@ test('a seller has at most ten thousand products', async () => {
     insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix)
     select 'prod_m' || lpad(n::text, 25, '0'), seller_id, name, description, status, price_minor, currency, statement_suffix
     from products, generate_series(1, 9_998) n where id = ${id}`.execute(shop().db)
-  await made({}, many)
+  const last = { 'idempotency-key': randomUUID() }
+  const { id: lastId } = (await many.call('POST', '/api/products', BOOK, last)).body
   assertProblem(await many.call('POST', '/api/products', BOOK), 409, 'too_many_products')
+  assert.equal((await many.call('POST', '/api/products', BOOK, last)).body.id, lastId, 'a repeat makes none')
   await made()
+})
+
+test('with an idempotency key a product is made once, however often and simultaneously it is asked for', async () => {
+  const key = { 'idempotency-key': randomUUID() }
+  const body = { ...BOOK, name: 'Made once', amount: 900 }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ann.call('POST', '/api/products', body, key)))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201])
+  const ids = new Set(answers.map((answer) => answer.body.id))
+  assert.equal(ids.size, 1)
+  const [id] = ids
+  assert.equal((await ann.call('GET', '/api/products?q=Made%20once')).body.items.length, 1)
+  // a repeat sees the product as it is by then
+  await change(id, { amount: 1000 })
+  assert.deepEqual((await ann.call('POST', '/api/products', body, key)).body, await read(id))
+  assertProblem(await ann.call('POST', '/api/products', { ...body, amount: 901 }, key), 409, 'idempotency_key_reused')
+  // the key of another seller is another key
+  const other = await eve.call('POST', '/api/products', body, key)
+  assert.equal(other.status, 201)
+  assert.notEqual(other.body.id, id)
+  // a refused request has used no key
+  const refused = { 'idempotency-key': randomUUID() }
+  assertProblem(await ann.call('POST', '/api/products', { ...body, name: '' }, refused), 400, 'validation_failed')
+  assert.equal((await ann.call('POST', '/api/products', body, refused)).status, 201)
+  for (const short of ['short', 'x'.repeat(256)])
+    assertProblem(await ann.call('POST', '/api/products', body, { 'idempotency-key': short }), 400, 'validation_failed')
 })
 
 test('an archived product is not for sale, stays with its buyers, and can come back', async () => {

@@ -151,7 +151,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     /** A product for sale, with one file, of `bytes` if given. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
       const { files = [{ name: 'book.pdf', bytes: Buffer.from('a book') }], ...fields } = product
-      const id = await createProduct(main.db, {
+      const { id } = await createProduct(main.db, {
         sellerId,
         name: 'A book',
         description: 'About books.',

@@ -70,8 +70,9 @@ const versioned = ({ answer, headers }: { answer: Product; headers: Headers }): 
 export const getProducts = (query: { cursor?: string | undefined; status?: string; q?: string; limit?: number }) =>
   get<List<Product>>('products', query)
 export const getProduct = async (id: string) => versioned(await request<Product>('GET', `products/${path(id)}`))
-export const createProduct = async (input: Partial<ProductInput>) =>
-  versioned(await request<Product>('POST', 'products', input))
+/** With the same key, repeated calls make one product. */
+export const createProduct = async (input: Partial<ProductInput>, key: string) =>
+  versioned(await request<Product>('POST', 'products', input, { 'idempotency-key': key }))
 /** With a version, changes the product only if it is still that version. Otherwise `changed_meanwhile`. */
 export const changeProduct = async (id: string, input: Partial<ProductInput>, version?: string) =>
   versioned(await request<Product>('PATCH', `products/${path(id)}`, input, version ? { 'if-match': version } : {}))

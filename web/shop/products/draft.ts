@@ -1,6 +1,7 @@
 import { decimalText } from '../../../src/kit/money.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
+import { newKey } from '../../ui/new-key.ts'
 import { readTab, writeTab } from '../../ui/tab-storage.ts'
 import { DRAFTS } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
@@ -214,6 +215,22 @@ export function savedDraft(sellerId: string, productId: string): SavedDraft | un
   const whole = (draft: Draft): Draft => ({ ...draft, further: draft.further ?? [] })
   return saved && { ...saved, draft: whole(saved.draft), base: whole(saved.base) }
 }
+
+const placeOfKey = (sellerId: string) => placeOf(sellerId, 'key')
+
+/**
+ * The key with which this tab makes a product. The same product has the same key until the answer has come, also after a reload:
+ * the first press may have made it.
+ */
+export function keyOf(sellerId: string, input: object): string {
+  const text = JSON.stringify(input)
+  const sent = readTab<{ text: string; key: string }>(placeOfKey(sellerId))
+  if (sent?.text === text) return sent.key
+  const key = newKey()
+  writeTab(placeOfKey(sellerId), { text, key })
+  return key
+}
+export const forgetKey = (sellerId: string): void => writeTab(placeOfKey(sellerId), undefined)
 
 export const saveDraft = (sellerId: string, productId: string, saved: SavedDraft | undefined): void =>
   writeTab(placeOf(sellerId, productId), saved)

@@ -1,12 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../ui/api.ts'
 import type { Seller } from '../../ui/auth-api.ts'
-import { changeProduct, createProduct, getProduct, isRefusal, type Product, type Versioned } from '../api.ts'
+import {
+  changeProduct,
+  createProduct,
+  getProduct,
+  isRefusal,
+  type Product,
+  type ProductInput,
+  type Versioned,
+} from '../api.ts'
 import {
   changesOf,
   differs,
   draftOf,
   faultsOf,
+  forgetKey,
+  keyOf,
   newDraft,
   newInputOf,
   rebase,
@@ -46,6 +56,12 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const dirty = differs(draft, base)
   useUnloadWarning(dirty)
 
+  async function create(input: Partial<ProductInput>): Promise<Versioned> {
+    const saved = await createProduct(input, keyOf(seller.id, input))
+    forgetKey(seller.id)
+    return saved
+  }
+
   /** Saves the changes, and `status` where one is given. Returns the product, or undefined where it was not saved. */
   async function save(status?: Product['status']): Promise<Product | undefined> {
     const faults = faultsOf(draft)
@@ -57,7 +73,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     try {
       const saved = product
         ? await changeProduct(id, { ...changesOf(draft, base), ...(status && { status }) }, version)
-        : await createProduct({ ...newInputOf(draft), status: status ?? 'draft' })
+        : await create({ ...newInputOf(draft), status: status ?? 'draft' })
       rememberCurrency(saved.product.currency)
       if (!product) saveDraft(seller.id, NEW, undefined)
       // Text that was typed during the request stays, on top of the saved version.
