@@ -7,8 +7,8 @@ import { settingsOrExit } from '../own-database.ts'
 import { Failure, show } from './command.ts'
 
 const LOOK_MS = 200
-/** Enough for a DRAIN_SECONDS of up to a minute, and for the 20 seconds that a close can take after it. */
-const STOP_WITHIN_MS = 90_000
+/** Enough for the 20 seconds that a close can take after DRAIN_SECONDS. */
+const CLOSE_WITHIN_S = 30
 const LOG = path.join('.upgrade', 'start.log')
 
 export interface Runner {
@@ -30,7 +30,10 @@ interface How {
 }
 
 /** Stops and starts the service the way the operator named, or else runs it as a child while it is tried. */
-export async function openRunner({ service, stop, start, url = ownUrl() }: How): Promise<Runner> {
+export async function openRunner({ service, stop, start, url: given }: How): Promise<Runner> {
+  const settings = settingsOrExit(2)
+  const url = given ?? ownUrl(settings)
+  const stopWithinMs = (settings.drainSeconds + CLOSE_WITHIN_S) * 1000
   const answers = (at: string) => fetch(new URL(at, url)).then(({ status }) => status, () => undefined) // oxfmt-ignore
   const commands = service
     ? { stop: `systemctl stop '${service}'`, start: `systemctl start '${service}'` }
@@ -66,7 +69,7 @@ export async function openRunner({ service, stop, start, url = ownUrl() }: How):
     async stop() {
       if (commands) run(commands.stop)
       else await endChild()
-      for (const end = performance.now() + STOP_WITHIN_MS; await isRunning(); await sleep(LOOK_MS))
+      for (const end = performance.now() + stopWithinMs; await isRunning(); await sleep(LOOK_MS))
         if (performance.now() > end) throw new Failure(`The service still answers at ${url} after it was stopped.`)
     },
     async start(readyWithinMs) {
@@ -82,8 +85,7 @@ export async function openRunner({ service, stop, start, url = ownUrl() }: How):
   }
 }
 
-function ownUrl(): string {
-  const { port, host } = settingsOrExit(2)
+function ownUrl({ port, host }: ReturnType<typeof settingsOrExit>): string {
   const own = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${own.includes(':') ? `[${own}]` : own}:${port}`
 }
