@@ -18,6 +18,8 @@ test('a proposal shows every price in its currency, before and after', () => {
   // the proposal shows a wrong currency as it is, and the route refuses it when the seller confirms
   const wrong = proposeProductChange.of({ productId: 'prod_1', prices: [{ currency: 'x', amount: 5 }] }, seen([USD]))
   assert.equal(wrong.shown[1]!.value, '5 x')
+  const alone = proposeProductChange.of({ productId: 'prod_1', amount: 5, currency: 'x' }, seen([USD]))
+  assert.equal(alone.shown.find(({ label }) => label === 'Price')!.value, '5 x')
   assert.throws(() => proposeProductChange.of({ productId: 'prod_1', prices: [{ ...USD }] }, seen([USD])), Refusal)
 })
 
@@ -28,4 +30,6 @@ test('a proposed code shows what it takes off in each currency', () => {
   ]
   const { shown } = proposeDiscount.of({ code: 'THANKS', amounts }, seen([]))
   assert.equal(shown.find(({ label }) => label === 'Amount off')!.value, '$5.00 · ¥700')
+  const wrong = proposeDiscount.of({ code: 'THANKS', amountOff: 500, currency: 'usd' }, seen([]))
+  assert.equal(wrong.shown.find(({ label }) => label === 'Amount off')!.value, '500 usd')
 })

@@ -77,7 +77,7 @@ export const proposeProductChange: Proposal = {
     const changed = Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(value, now[name] ?? null))
     if (changed.length === 0) throw new Refusal('validation_failed', 'The product is like this already.')
     const shownAs = (name: string, value: unknown, of: string): string =>
-      name === 'prices' ? pricesIn(value) : /amount$/i.test(name) && typeof value === 'number' ? formatMoney(value, of) : text(value) // oxfmt-ignore
+      name === 'prices' ? pricesIn(value) : /amount$/i.test(name) && typeof value === 'number' ? inMoney(value, of) : text(value) // oxfmt-ignore
     return {
       title: `Change ${product.name}`,
       shown: [
@@ -111,7 +111,7 @@ export const proposeDiscount: Proposal = {
   of(asked) {
     const shown = Object.entries(asked).map(([name, value]) => ({
       label: DISCOUNT_LABELS[name] ?? name,
-      value: name === 'amounts' ? pricesIn(value) : name === 'amountOff' && typeof value === 'number' && typeof asked['currency'] === 'string' ? formatMoney(value, asked['currency']) : text(value), // oxfmt-ignore
+      value: name === 'amounts' ? pricesIn(value) : name === 'amountOff' && typeof value === 'number' && typeof asked['currency'] === 'string' ? inMoney(value, asked['currency']) : text(value), // oxfmt-ignore
     }))
     const missing = asked['productId'] === undefined ? [{ label: 'Only for', value: 'all of your products' }] : []
     return { title: `Make the discount code ${text(asked['code'])}`, shown: [...shown, ...missing], given: asked }
@@ -138,12 +138,16 @@ export const proposeKey: Proposal = {
   },
 }
 
-/** Amounts in several currencies. The route checks them when the seller confirms, and refuses others. */
+/** An amount as a program wrote it. The route refuses a wrong currency when the seller confirms. */
+const inMoney = (minor: number, currency: string): string =>
+  isCurrency(currency) ? formatMoney(minor, currency) : `${minor} ${currency}`
+
+/** Amounts in several currencies. */
 const pricesIn = (value: unknown): string =>
   (value as Price[])
     .map(({ currency, amount, minimum }) => {
-      const shown = (minor: number) => (isCurrency(currency) ? formatMoney(minor, currency) : `${minor} ${currency}`)
-      return minimum === undefined ? shown(amount) : `${shown(amount)}, at least ${shown(minimum)}`
+      const shown = inMoney(amount, currency)
+      return minimum === undefined ? shown : `${shown}, at least ${inMoney(minimum, currency)}`
     })
     .join(' · ')
 
