@@ -10,25 +10,28 @@ import { type Ends, newDatabase } from '../support/shop.ts'
 
 const REPLACEMENTS = 5
 const CLIENTS = 6
-const DRAIN_SECONDS = '2'
-const LOOK_EVERY_MS = 700
+/** Far longer than a proxy needs to see it. A second signal ends it. */
+const DRAIN_SECONDS = '600'
+const LOOK_EVERY_MS = 50
 
 /**
  * A proxy in front of services: it keeps connections to those that are ready, checks each of them continuously, and passes errors
  * on to the client. It repeats nothing.
  */
 async function startProxy(t: Ends) {
-  const backends = new Map<string, { ready: boolean; agent: http.Agent }>()
+  const backends = new Map<string, { ready: boolean; running: number; agent: http.Agent }>()
   const proxy = http.createServer((incoming, outgoing) => {
     const ready = [...backends].filter(([, one]) => one.ready)
-    const [url, { agent } = {}] = ready[Math.floor(Math.random() * ready.length)] ?? []
-    if (!url) return void outgoing.writeHead(502).end()
+    const [url, backend] = ready[Math.floor(Math.random() * ready.length)] ?? []
+    if (!backend) return void outgoing.writeHead(502).end()
     const { method, headers } = incoming
-    const passed = http.request(url + incoming.url, { method, headers, agent }, (answer) => {
+    backend.running += 1
+    const passed = http.request(url + incoming.url!, { method, headers, agent: backend.agent }, (answer) => {
       outgoing.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] ?? '' })
       answer.pipe(outgoing)
     })
     passed.on('error', () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()))
+    passed.on('close', () => (backend.running -= 1))
     incoming.pipe(passed)
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
@@ -49,10 +52,15 @@ async function startProxy(t: Ends) {
   return {
     url: `http://127.0.0.1:${(proxy.address() as net.AddressInfo).port}`,
     async add({ url }: Service) {
-      backends.set(url, { ready: false, agent: new http.Agent({ keepAlive: true }) })
+      backends.set(url, { ready: false, running: 0, agent: new http.Agent({ keepAlive: true }) })
       while (!backends.get(url)!.ready) await sleep(LOOK_EVERY_MS)
     },
-    remove: ({ url }: Service) => backends.delete(url),
+    /** Once the checks have found that it is not ready, and all that it was given has ended. */
+    async remove({ url }: Service) {
+      const backend = backends.get(url)!
+      while (backend.ready || backend.running > 0) await sleep(LOOK_EVERY_MS)
+      backends.delete(url)
+    },
   }
 }
 
@@ -85,8 +93,9 @@ test('a service that is replaced behind a proxy, again and again under load, bre
       await proxy.add(next)
       const ended = once(service.child, 'exit')
       service.child.kill('SIGTERM')
+      await proxy.remove(service)
+      service.child.kill('SIGTERM')
       assert.deepEqual(await ended, [0, null])
-      proxy.remove(service)
       service = next
     }
   } finally {
@@ -97,7 +106,7 @@ test('a service that is replaced behind a proxy, again and again under load, bre
 })
 
 test('a draining service says so and still serves; a second signal ends it, and Ctrl-C does not wait', async (t) => {
-  const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS: '600' }]
+  const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS }]
   const { call, child, productId } = await startService(t, dataDir, env)
   const agent = new http.Agent({ keepAlive: true })
   atEnd(t, () => agent.destroy())
