@@ -9,6 +9,7 @@ const ALONE = [
   'test/simulation/simulation',
   'test/simulation/simulation-bugs',
   'test/operation/backup',
+  'test/operation/backup-copies',
   'test/operation/backup-gaps',
   'test/operation/faults',
   'test/operation/doctor',

@@ -66,7 +66,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
-    if (status !== 0 && status !== UNDER_WAY) throw new Error(lastLine)
+    if (status === UNDER_WAY) return log.info('another backup is under way')
+    if (status !== 0) throw new Error(lastLine)
     log.info({ result: lastLine }, 'the database was backed up')
   })
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))

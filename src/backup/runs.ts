@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { BackupUnderWay } from './base.ts'
 
 export interface Run {
   kind: 'base' | 'drill'
@@ -38,7 +39,7 @@ export async function lastRuns(db: Db): Promise<LastRun[]> {
   return rows
 }
 
-/** Runs `work` and notes its result. An error is noted and thrown. */
+/** Runs `work` and notes its result. An error is noted and thrown. BackupUnderWay is only thrown: the other backup notes its own result. */
 export async function noted<T extends { bytes: number; lostSeconds?: number; problem?: string | undefined }>(
   db: Db,
   kind: Run['kind'],
@@ -50,7 +51,7 @@ export async function noted<T extends { bytes: number; lostSeconds?: number; pro
     await noteRun(db, { kind, startedAt, bytes: done.bytes, lostSeconds: done.lostSeconds, problem: done.problem })
     return done
   } catch (error) {
-    await noteRun(db, { kind, startedAt, problem: (error as Error).message })
+    if (!(error instanceof BackupUnderWay)) await noteRun(db, { kind, startedAt, problem: (error as Error).message })
     throw error
   }
 }
