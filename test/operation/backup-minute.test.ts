@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { registerBackup } from '../../src/backup/register.ts'
+import type { EmbeddedPostgres } from '../../src/kit/embedded.ts'
+import type { Jobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { openStorage } from '../../src/kit/storage/open.ts'
+import type { Storage } from '../../src/kit/storage/storage.ts'
+import { openVault } from '../../src/kit/vault/vault.ts'
+import { BACKUP_KEY } from '../support/backups.ts'
+import { query } from '../stand-ins/processor.ts'
+import { type Ends, type TestShop, startTestShop, temporaryFolder } from '../support/shop.ts'
+
+// The job that copies new files, which the clock starts each minute. Here the test does.
+
+/** The job on a shop whose storage the test has in its hand. */
+async function minuteJob(t: Ends, shop: TestShop, storage: Storage) {
+  const [folder, dataDir, walFolder] = [await temporaryFolder(t), await temporaryFolder(t), await temporaryFolder(t)]
+  fs.mkdirSync(path.join(dataDir, 'global'))
+  fs.mkdirSync(path.join(dataDir, 'pg_wal'))
+  fs.writeFileSync(path.join(dataDir, 'global', 'pg_control'), Buffer.alloc(8, 1))
+  const handlers = new Map<string, () => Promise<void>>()
+  const jobs = {
+    add: async () => {},
+    on: async () => {},
+    every: async (_: string, queue: string, handler: () => Promise<void>) => void handlers.set(queue, handler),
+  }
+  const backup = await registerBackup({
+    db: shop.db,
+    jobs: jobs as unknown as Jobs,
+    storage,
+    embedded: { dataDir, walFolder } as EmbeddedPostgres,
+    config: { backup: { place: { folder }, keys: [BACKUP_KEY] }, operators: [] },
+    mailer: Object.assign(() => assert.fail('no mail'), { atOnce: 1, outcomes: () => [], close: () => {} }),
+    appUrl: 'http://shop.test',
+    log: newLog('silent'),
+  })
+  t.after(() => backup.stop())
+  return { run: handlers.get('backup_files')!, vault: openVault({ folder }, [BACKUP_KEY]) }
+}
+
+const keysOf = async (shop: TestShop): Promise<string[]> =>
+  (await query<{ id: string }>(shop.db, sql`select id from files order by id`)).map(({ id }) => id)
+
+test('while one copy of new files goes on, the next minutes begin no other one; after it, a new file is copied', async (t) => {
+  const shop = await startTestShop(t)
+  await shop.product()
+  const reads: string[] = []
+  const [reached, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const disk = await openStorage(shop.config)
+  const { run, vault } = await minuteJob(t, shop, {
+    ...disk,
+    async read(key, part) {
+      // a second copy would read the first file again
+      if (reads.includes(key)) mayGoOn.resolve()
+      reads.push(key)
+      reached.resolve()
+      await mayGoOn.promise
+      return disk.read(key, part)
+    },
+  })
+  const first = run()
+  await reached.promise
+  await run()
+  assert.equal(reads.length, 1)
+  mayGoOn.resolve()
+  await first
+  await shop.product()
+  await run()
+  const keys = await keysOf(shop)
+  assert.deepEqual(reads.toSorted(), keys)
+  assert.deepEqual(await vault.list('files/'), keys.map((key) => `files/${key}`)) // oxfmt-ignore
+})
