@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { keptBases } from './retention.ts'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { openVault } from '../kit/vault/vault.ts'
+import { baseData, baseManifest, fileName, walName } from './names.ts'
+import { keptBases, prune, readBases } from './retention.ts'
 
 const DAY_MS = 86_400_000
+const KEY = 'a key of the tests that is long enough'
 const NOW = Date.parse('2026-11-23T03:00:00Z')
 const segment = (position: number) => `00000001${position.toString(16).toUpperCase().padStart(16, '0')}`
 const of = (days: number) => ({
@@ -48,4 +55,77 @@ test('after a change of the major version the log begins anew, and its first bac
   const former = Array.from({ length: 10 }, (_, day) => of(2 + day))
   const newest = { ...of(1), cluster: 'second', firstSegment: segment(1) }
   assert(keptBases([newest, ...former], new Date(NOW)).daily.includes(newest))
+})
+
+/** A place with nightly copies of these ages in days, oldest last, two segments of the log for each, and one file that only it has. */
+async function placeWith(t: TestContext, days: readonly number[]) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-place-'))
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const vault = openVault({ folder }, [KEY])
+  const put = (name: string) => vault.put(name, Readable.from([Buffer.from(name)]))
+  for (const day of days) {
+    const base = of(day)
+    const lastSegment = segment(Number.parseInt(base.firstSegment.slice(8), 16) + 1)
+    for (const name of [base.firstSegment, lastSegment]) await put(walName('first', name))
+    for (const name of [baseData(base.id), fileName(`of-${day}`)]) await put(name)
+    await vault.putJson(baseManifest(base.id), { ...base, lastSegment, files: ['shared', `of-${day}`] })
+  }
+  await put(fileName('shared'))
+  return { folder, vault, put }
+}
+
+test('pruning leaves each kept copy with its data, its files and its part of the log, and all of the log since the oldest daily one', async (t) => {
+  const { vault, put } = await placeWith(t, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const segmentsOf = (day: number) => [0, 1].map((more) => segment((1000 - day) * 100 + more))
+  const stray = segment((1000 - 8) * 100 + 50)
+  const lately = segment((1000 - 6) * 100 + 50)
+  // not of any copy: a file that was uploaded since, the log of a cluster whose first copy is on its way, and a name of a timeline
+  const others = [fileName('new'), walName('second', segment(1)), walName('first', '00000002.history')]
+  for (const name of [walName('first', stray), walName('first', lately), ...others]) await put(name)
+  await prune(vault, new Date(NOW))
+  const days = [0, 1, 2, 3, 4, 5, 6, 8]
+  assert.deepEqual(
+    await vault.list(''),
+    [
+      ...days.flatMap((day) => [baseData(`${day}`), baseManifest(`${day}`), fileName(`of-${day}`)]),
+      ...[...days.flatMap(segmentsOf), lately].map((name) => walName('first', name)),
+      fileName('shared'),
+      ...others,
+    ].sort(),
+  )
+})
+
+test('a copy that is being made stays without a manifest for two days, and what a killed backup left goes then', async (t) => {
+  const { vault, put } = await placeWith(t, [0])
+  const [young, old] = ['20261121T040000Z-abcdef', '20261121T020000Z-abcdef']
+  for (const id of [young, old]) await put(baseData(id))
+  await prune(vault, new Date(NOW))
+  const left = (await vault.list('base/')).map((name) => name.split('/')[1])
+  assert.deepEqual(left, ['0', '0', young])
+})
+
+test('wherever a pruning is cut off, every copy that looks complete is whole', async (t) => {
+  const { folder: whole } = await placeWith(t, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  for (let most = 0; ; most++) {
+    const folder = `${whole}-${most}`
+    t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+    fs.cpSync(whole, folder, { recursive: true })
+    const vault = openVault({ folder }, [KEY])
+    let removals = 0
+    const cut = {
+      ...vault,
+      remove: (name: string) => (removals++ < most ? vault.remove(name) : Promise.reject(new Error('cut off'))),
+    }
+    const ended = await prune(cut, new Date(NOW)).catch(({ message }: Error) => assert.equal(message, 'cut off'))
+    const there = new Set(await vault.list(''))
+    for (const { id, firstSegment, lastSegment, files } of await readBases(vault)) {
+      const log = [firstSegment, lastSegment].map((name) => walName('first', name))
+      for (const name of [baseData(id), ...log, ...files.map(fileName)])
+        assert(there.has(name), `${name} of the copy ${id} is gone after ${most} removals`)
+    }
+    if (!ended) continue
+    assert.equal(ended.removed, most)
+    assert.deepEqual(await prune(vault, new Date(NOW)), { removed: 0 })
+    return
+  }
 })

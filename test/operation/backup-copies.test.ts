@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { makeBase } from '../../src/backup/base.ts'
+import { baseManifest } from '../../src/backup/names.ts'
 import { prune, readBases } from '../../src/backup/retention.ts'
 import { sendWal } from '../../src/backup/wal.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
@@ -14,7 +15,7 @@ import { BACKUP_KEY, backUp, buy, runScript } from '../support/backups.ts'
 import { serviceFolder, startService } from '../support/service.ts'
 import { SECRET, eventually, startedOnce } from '../support/shop.ts'
 
-// The copies in the place of one running service: which there are.
+// The copies in the place of one running service: which there are, and what an older one brings back.
 
 const started = startedOnce(async (t) => {
   const [place, dataDir] = [serviceFolder(t), serviceFolder(t)]
@@ -108,3 +109,73 @@ test('while one backup is made, every other one is refused, is no failure, and l
   await backUp(env)
   assert.equal((await idsOf(vault)).length, before.length + 2)
 })
+
+test('a weekly copy comes back as it was, after all but its own part of the log was removed', async () => {
+  const { t, env, service, dataDir, vault } = started()
+  const sold = await buy(service)
+  await backUp(env)
+  const weekly = (await readBases(vault)).at(-1)!
+  const [{ now }] = await ask(dataDir, 'select clock_timestamp() as now')
+  const later = await buy(service)
+  const between = await switchSegments(dataDir, 8)
+  await backUp(env)
+  const newest = (await readBases(vault)).at(-1)!
+  // A Saturday night. The seven daily copies are of this week and of the Sunday before it; the weekly one is of a Sunday two weeks earlier.
+  await age(vault, { weekly: weekly.id, newest: newest.id })
+  const dailies = [17, 18, 19, 20, 21, 22].map((day) => ({ id: `202411${day}T024000Z-daily`, day }))
+  for (const [at, { id, day }] of dailies.entries()) {
+    const [segment = ''] = between.slice(2 + at)
+    const startedAt = `2024-11-${day}T02:40:00.000Z`
+    await vault.putJson(baseManifest(id), { ...newest, id, startedAt, firstSegment: segment, lastSegment: segment })
+  }
+  const log = await vault.list('wal/')
+  await prune(vault, new Date('2024-11-23T03:00:00Z'))
+
+  assert.deepEqual(await idsOf(vault), [...dailies.map(({ id }) => id), weekly.id, newest.id].sort())
+  const segmentOf = (name: string) => path.basename(name).slice(0, 24)
+  const isKept = (segment: string) =>
+    (segment >= weekly.firstSegment && segment <= weekly.lastSegment) || segment >= between[2]!
+  const left = new Set(await vault.list('wal/'))
+  assert.deepEqual(log.filter((name) => left.has(name)), log.filter((name) => isKept(segmentOf(name)))) // oxfmt-ignore
+  assert(
+    log.some((name) => segmentOf(name) > weekly.lastSegment && !left.has(name)),
+    'the log has a gap',
+  )
+
+  const elsewhere = path.join(serviceFolder(t), 'elsewhere')
+  const ran = await runScript('restore', { ...env, DATA_DIR: elsewhere }, ['--at', now.toISOString()])
+  assert.deepEqual([ran.status, ran.err], [0, ''], ran.out)
+  assert(ran.out.includes(`from the backup of ${weekly.finishedAt}`), ran.out)
+  const back = await startService(t, elsewhere)
+  const { body } = await back.status(sold.orderId)
+  assert.equal(body.status, 'paid')
+  assert.equal((await back.call('GET', sold.link)).status, 200)
+  assert.equal((await back.status(later.orderId)).status, 404)
+  await back.kill()
+})
+
+/** Makes the database begin new segments of its log, and waits until the place has them. Returns their names. */
+async function switchSegments(dataDir: string, count: number): Promise<string[]> {
+  const names: string[] = []
+  for (let at = 0; at < count; at++) {
+    await ask(dataDir, `select pg_logical_emit_message(false, 'test', 'something')`)
+    const [{ name }] = await ask(dataDir, 'select pg_walfile_name(pg_switch_wal()) as name')
+    names.push(name)
+  }
+  const { vault } = started()
+  await eventually(
+    async () => (await vault.list('wal/')).map((name) => path.basename(name)),
+    (sent) => names.every((name) => sent.includes(name)),
+  )
+  return names
+}
+
+/** Dates the copies back: all before the weekly one are of the day before it, in the same week and month. */
+async function age(vault: Vault, { weekly, newest }: { weekly: string; newest: string }): Promise<void> {
+  const days: Record<string, string> = { [weekly]: '2024-11-03', [newest]: '2024-11-23' }
+  for (const base of await readBases(vault))
+    await vault.putJson(baseManifest(base.id), {
+      ...base,
+      startedAt: `${days[base.id] ?? '2024-11-02'}T02:40:00.000Z`,
+    })
+}
