@@ -1,12 +1,12 @@
 // npm run backup                   makes a backup now, beside the running service or without it
 // npm run backup -- --new-place    the same, after the place was lost: it is empty now, for example because its disk was replaced
 // npm run backup -- --by-service   as the service does: only beside it, after the sales, and, with --spread, over minutes
-// Ends with 0: it is complete; 1: it is not; 2: another one is under way.
+// Ends with 0: it is complete; 1: it failed; 2: another one is under way; 3: the database is in it, and files are missing.
 import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
-import { copyNewFiles, forgetLostFiles } from '../src/backup/files.ts'
+import { copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
 import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
 import { noteRun, noted } from '../src/backup/runs.ts'
@@ -49,7 +49,7 @@ async function backUp(): Promise<void> {
       const installation = await claimPlace(db, vault, { isNew: options['new-place'] })
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
-      const copied = await copyNewFiles(db, storage, vault)
+      const { copied } = await copyNewFiles(db, storage, vault)
       say(`${copied} new files copied; the database`)
       await sendHistories(dataDir, wal.cluster, vault)
       let shown = 0
@@ -69,7 +69,11 @@ async function backUp(): Promise<void> {
       })
     })
     const removed = await removeOld(db, vault)
-    say(`complete: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`)
+    const lost = await lostFiles(db)
+    say(
+      `${lost.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`,
+    )
+    if (lost.length > 0) await tellLost(db, lost)
   } finally {
     await close()
     await database.stop()
@@ -87,6 +91,14 @@ async function removeOld(db: Db, vault: Vault): Promise<number> {
     console.error(problem)
     return 0
   }
+}
+
+/** The copy of the database is of use without them, so it counts, and the files are noted for the alarms. */
+async function tellLost(db: Db, lost: readonly string[]): Promise<void> {
+  const problem = `the backup is not complete: the storage does not have these files, or has other bytes: ${listOf(lost)}`
+  await noteRun(db, { kind: 'base', startedAt: new Date(), problem })
+  console.error(`${problem}. See docs/backup.md`)
+  process.exitCode = 3
 }
 
 /** A service that was started without BACKUP_URL does not keep its log, and a copy without the log is of no use. */

@@ -1,5 +1,8 @@
 import fs from 'node:fs'
-import { Failure, say, show } from './command.ts'
+import { Failure, say, shownStatus } from './command.ts'
+
+/** The exit status of `npm run backup` when the storage has lost files. */
+const WITHOUT_FILES = 3
 
 /** Backs up with the present release's own command, while it runs. Says so when there is none. */
 export function backUp(): void {
@@ -7,6 +10,8 @@ export function backUp(): void {
   if (!(process.env['BACKUP_URL'] || process.env['BACKUP_URL_FILE']) || !scripts['backup']) {
     return say('BACKUP_URL is not set: there is NO BACKUP from before this upgrade.')
   }
-  if (!show('npm', ['run', 'backup'], { shell: process.platform === 'win32' }))
-    throw new Failure('The backup failed, see above: nothing was changed.')
+  const status = shownStatus('npm', ['run', 'backup'], { shell: process.platform === 'win32' })
+  if (status === WITHOUT_FILES)
+    return say('The database is in the backup. The upgrade changes no files, so it goes on.')
+  if (status !== 0) throw new Failure('The backup failed, see above: nothing was changed.')
 }

@@ -30,6 +30,15 @@ export function failureOf(step: () => unknown): string | undefined {
   }
 }
 
-/** Runs a program to its end and shows its output. Returns whether it succeeded. */
-export const show = (program: string, args: string[], options: { cwd?: string; shell?: boolean } = {}): boolean =>
-  spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options }).status === 0
+interface Where {
+  cwd?: string
+  shell?: boolean
+}
+
+/** Runs a program to its end and shows its output. Returns its exit status. */
+export const shownStatus = (program: string, args: string[], options: Where = {}): number | null =>
+  spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options }).status
+
+/** The same. Returns whether it succeeded. */
+export const show = (program: string, args: string[], options: Where = {}): boolean =>
+  shownStatus(program, args, options) === 0

@@ -9,6 +9,7 @@ import type { Vault } from '../kit/vault/vault.ts'
 import { daysBefore } from '../payments/reconciliation/nightly.ts'
 import { reconcileBooks } from '../payments/reconciliation/reconcile.ts'
 import { readBases } from './retention.ts'
+import { listOf } from './files.ts'
 import { restore } from './restore.ts'
 
 const DAYS = 15
@@ -60,7 +61,7 @@ export async function drill({
     const problems = [
       ...(differences > 0 ? [`the books differ in ${differences} places`] : []),
       ...(restored.unused > 0 ? [`the log has a gap, and ${restored.unused} segments after it are lost`] : []),
-      ...(missing.length > 0 ? [`${missing.length} files are missing`] : []),
+      ...(missing.length > 0 ? [`these files are missing or damaged: ${listOf(missing)}`] : []),
       ...(restored.base.secrets.some((secret) => secrets.includes(secret)) ? [] : ['the secret is another one']),
     ]
     return {

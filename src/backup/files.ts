@@ -9,6 +9,10 @@ import { imageKeys } from '../products/images/store.ts'
 import { fileName } from './names.ts'
 
 const AT_ONCE = 200
+const MOST_NAMED = 10
+/** A recalled file is given to nobody any more, so nothing is missing without it. */
+const isNotRecalled = sql`not exists (
+  select from withdrawn_files w join products p on p.seller_id = w.seller_id where p.id = f.product_id and w.sha256 = f.sha256)`
 
 interface Stored {
   key: string
@@ -17,31 +21,46 @@ interface Stored {
 }
 
 /**
- * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. Returns how many. Throws when
- * a file has other bytes than its row says, and goes on with the others first.
+ * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. Returns how many, and the
+ * files of products that it found lost: the storage does not have them, or has other bytes than their rows say.
  */
-export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Promise<number> {
+export async function copyNewFiles(
+  db: Db,
+  storage: Storage,
+  vault: Vault,
+): Promise<{ copied: number; lost: string[] }> {
   let copied = 0
-  const wrong: string[] = []
+  const lost: string[] = []
   for (let last = ''; ;) {
     const found = await newFiles(db, last)
     for (const file of found) {
       const sha256 = await copyFile(storage, vault, file)
-      if (sha256 && file.sha256 && sha256 !== file.sha256) wrong.push(file.key)
-      else {
-        // a file that the storage has lost is noted too, so that it is not looked for each minute
-        await sql`
-          insert into backup_files (key, sha256) values (${file.key}, ${sha256 ?? null}) on conflict do nothing`.execute(
-          db,
-        )
-        copied++
-      }
+      const isWhole = sha256 !== undefined && (file.sha256 === null || sha256 === file.sha256)
+      // a lost file is noted too, so that it is not looked for each minute
+      await sql`
+        insert into backup_files (key, sha256) values (${file.key}, ${isWhole ? sha256 : null}) on conflict do nothing`.execute(
+        db,
+      )
+      if (isWhole) copied++
+      else if (file.sha256) lost.push(file.key)
     }
-    if (found.length === 0) break
+    if (found.length === 0) return { copied, lost }
     last = found.at(-1)!.key
   }
-  if (wrong.length > 0) throw new Error(`other bytes than were uploaded: ${wrong.slice(0, 10).join(', ')}`)
-  return copied
+}
+
+/** The files of products that the backup does not have, because the storage had lost or damaged them. Recalled ones do not count. */
+export async function lostFiles(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select f.id as key from files f join backup_files b on b.key = f.id
+    where b.sha256 is null and ${isNotRecalled} order by f.id`.execute(db)
+  return rows.map(({ key }) => key)
+}
+
+/** Names the files, or the first of many. */
+export function listOf(keys: readonly string[]): string {
+  const more = keys.length - MOST_NAMED
+  return keys.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 async function newFiles(db: Db, after: string): Promise<Stored[]> {
@@ -72,14 +91,14 @@ async function copyFile(storage: Storage, vault: Vault, { key }: Stored): Promis
 }
 
 /**
- * Forgets which files the backup has lost, so that they are copied again: a new place has none of them. Returns how many.
+ * Forgets which files the backup does not have, so that they are copied again: a new place has none of them, and the operator can have
+ * put a lost one back into the storage.
  */
-export async function forgetLostFiles(db: Db, vault: Vault): Promise<number> {
+export async function forgetLostFiles(db: Db, vault: Vault): Promise<void> {
   const known = await storedKeys(db)
   const found = new Set(await vault.list(fileName('')))
   const lost = known.filter((key) => !found.has(fileName(key)))
-  if (lost.length > 0) await sql`delete from backup_files where key = any(${lost}::text[])`.execute(db)
-  return lost.length
+  await sql`delete from backup_files where key = any(${lost}::text[]) or sha256 is null`.execute(db)
 }
 
 /** The keys of all files and pictures that the backup has. */
@@ -106,6 +125,7 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
       union all
       select f.id, f.sha256, f.size_bytes from files f
       where f.id > ${last} and not exists (select from backup_files b where b.key = f.id and b.sha256 is not null)
+        and ${isNotRecalled}
       order by 1 limit ${AT_ONCE}`.execute(db)
     if (rows.length === 0) return done
     for (const { key, sha256, sizeBytes } of rows) {

@@ -11,7 +11,7 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
-import { copyNewFiles } from './files.ts'
+import { copyNewFiles, listOf } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
@@ -29,6 +29,8 @@ const LAST_MS = 3_000
 const OLDEST_HOURS = 26
 /** The exit status of `npm run backup` when another one is under way. */
 const UNDER_WAY = 2
+/** Its exit status when the storage has lost files. The database is in the backup. */
+const WITHOUT_FILES = 3
 const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
 
 export interface BackupParts {
@@ -67,6 +69,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
     if (status === UNDER_WAY) return log.info('another backup is under way')
+    // another try would copy the database again, and would not find the files either
+    if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
     if (status !== 0) throw new Error(lastLine)
     log.info({ result: lastLine }, 'the database was backed up')
   })
@@ -109,7 +113,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
 
 async function copyFiles({ db, storage }: BackupParts, vault: Vault): Promise<void> {
   await claimPlace(db, vault)
-  await copyNewFiles(db, storage, vault)
+  const { lost } = await copyNewFiles(db, storage, vault)
+  if (lost.length > 0) throw new Error(`the storage does not have these files, or has other bytes: ${listOf(lost)}`)
 }
 
 interface BackupJob {

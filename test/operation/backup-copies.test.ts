@@ -10,12 +10,13 @@ import { prune, readBases } from '../../src/backup/retention.ts'
 import { sendWal } from '../../src/backup/wal.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
 import { clusterId } from '../../src/kit/embedded/cluster.ts'
+import { diskPath } from '../../src/kit/storage/disk.ts'
 import { type Vault, openVault } from '../../src/kit/vault/vault.ts'
 import { BACKUP_KEY, backUp, buy, runScript } from '../support/backups.ts'
 import { serviceFolder, startService } from '../support/service.ts'
 import { SECRET, eventually, startedOnce } from '../support/shop.ts'
 
-// The copies in the place of one running service: which there are, and what an older one brings back.
+// The copies in the place of one running service: which there are, what an older one brings back, and what none of them has.
 
 const started = startedOnce(async (t) => {
   const [place, dataDir] = [serviceFolder(t), serviceFolder(t)]
@@ -179,3 +180,48 @@ async function age(vault: Vault, { weekly, newest }: { weekly: string; newest: s
       startedAt: `${days[base.id] ?? '2024-11-02'}T02:40:00.000Z`,
     })
 }
+
+test('files that the storage and the backup have lost are named by backup, restore and drill, and none of these ends as if it were whole', async () => {
+  const { t, env, service, dataDir, place, vault } = started()
+  const stored = fs.readdirSync(path.join(place, 'files')).filter((key) => key.startsWith('file_'))
+  const [gone = '', broken = '', ...others] = stored.sort()
+  assert(others.length > 0)
+  const inStorage = (key: string) => diskPath(path.join(dataDir, 'files'), key)
+  const bytes = fs.readFileSync(inStorage(gone))
+  fs.rmSync(inStorage(gone))
+  fs.appendFileSync(inStorage(broken), 'other')
+  for (const key of [gone, broken]) fs.rmSync(path.join(place, 'files', key))
+  const before = await idsOf(vault)
+  const failed = async () => /^till_backup_failed\{kind="backup"\} (\d)$/m.exec((await service.call('GET', '/metrics')).body)?.[1] // oxfmt-ignore
+
+  assert.equal(await runBackupJob(dataDir), 'completed', 'the service does not copy the database again for it')
+  await eventually(
+    async () => service.output(),
+    (log) => log.includes(`${gone}, ${broken}`),
+  )
+  const ran = await runScript('backup', env)
+  assert.equal(ran.status, 3, ran.out + ran.err)
+  assert.equal(ran.err, `the backup is not complete: the storage does not have these files, or has other bytes: ${gone}, ${broken}. See docs/backup.md\n`) // oxfmt-ignore
+  assert.doesNotMatch(ran.out, /(?<!not )complete/)
+  assert.equal(await failed(), '1')
+  assert.equal((await idsOf(vault)).length, before.length + 2, 'the database is copied all the same')
+
+  const restored = await runScript('restore', { ...env, DATA_DIR: path.join(serviceFolder(t), 'elsewhere') })
+  assert.equal(restored.status, 2, restored.out + restored.err)
+  const named = [...restored.err.matchAll(/^missing or damaged: (\S+)$/gm)].map(([, key]) => key)
+  assert.deepEqual(named, [gone, broken])
+  const drill = await runScript('drill', env)
+  assert.equal(drill.status, 1, drill.out + drill.err)
+  assert.equal(drill.err, `The backup cannot be relied on: these files are missing or damaged: ${gone}, ${broken}.\n`)
+
+  // one is found again, and the other one is given up
+  fs.writeFileSync(inStorage(gone), bytes)
+  const recalled = await runScript('recall', env, [broken, 'Its bytes are lost.'])
+  assert.equal(recalled.status, 0, recalled.err)
+  const whole = await runScript('backup', env)
+  assert.deepEqual([whole.status, whole.err], [0, ''], whole.out)
+  assert(fs.existsSync(path.join(place, 'files', gone)))
+  assert.equal(await failed(), '0')
+  const again = await runScript('drill', env)
+  assert.deepEqual([again.status, again.err], [0, ''], again.out)
+})

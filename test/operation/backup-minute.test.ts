@@ -74,3 +74,18 @@ test('while one copy of new files goes on, the next minutes begin no other one; 
   assert.deepEqual(reads.toSorted(), keys)
   assert.deepEqual(await vault.list('files/'), keys.map((key) => `files/${key}`)) // oxfmt-ignore
 })
+
+test('a file that the storage has lost fails the minute that finds it, by name, and the others are copied', async (t) => {
+  const shop = await startTestShop(t)
+  await shop.product()
+  await shop.product()
+  const [gone = '', ...others] = await keysOf(shop)
+  assert(others.length > 0)
+  const disk = await openStorage(shop.config)
+  const { run, vault } = await minuteJob(t, shop, disk)
+  await disk.remove(gone)
+  await assert.rejects(run(), { message: `the storage does not have these files, or has other bytes: ${gone}` })
+  assert.deepEqual(await vault.list('files/'), others.map((key) => `files/${key}`)) // oxfmt-ignore
+  // the nightly backup looks for it again, and not each minute
+  await run()
+})
