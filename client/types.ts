@@ -208,7 +208,7 @@ export interface Discount {
     amount: number
   }[]
   limit?: number
-  /** Orders that use the code and have not expired, paid or not. An order whose payment the operator sent back counts no more. */
+  /** Orders that use the code and have not expired, paid or not. An order whose payment of another amount has gone back counts no more. */
   uses: number
   /** ISO 8601 in UTC with milliseconds. */
   startsAt?: string

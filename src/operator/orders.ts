@@ -6,7 +6,8 @@ import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { State } from '../orders/states.ts'
 import { type RefundRow, requestRefundIn } from '../payments/refunds/request.ts'
-import { type Accepted, type SentBack, acceptPayment, leftMinor, sendPaymentBack } from '../payments/review.ts'
+import { type Accepted, type SentBack, acceptPayment, sendPaymentBack } from '../payments/review.ts'
+import { leftMinor } from '../payments/settle/held-money.ts'
 import { note } from './log.ts'
 
 export interface OrderSearch {

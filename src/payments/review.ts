@@ -8,13 +8,13 @@ import { feeOf, formatMoney } from '../kit/money.ts'
 import { post } from '../ledger/post.ts'
 import { returnedTransfers, saleTransfers } from '../ledger/transfers.ts'
 import { changeTogether } from '../kit/database.ts'
-import { giveUseBack } from '../orders/discounts/uses.ts'
 import { inTimelines, moveOrders } from '../orders/move.ts'
 import { recordSales } from '../orders/sale-mails.ts'
 import type { State } from '../orders/states.ts'
 import { accountOf } from '../processors/connected.ts'
 import type { Rail } from '../processors/rails.ts'
 import { taxOf } from '../taxes/sale-tax.ts'
+import { endUsesWithoutMoney, leftMinor } from './settle/held-money.ts'
 import { writeReturns } from './settle/rows.ts'
 
 // The operator decides about an order that got another amount than its price: the money is the price after all, or it goes back. The
@@ -39,12 +39,6 @@ interface HeldCapture {
   isDisputed: boolean
 }
 
-/** The part of the capture `c` that has not gone back, is not on its way back, and was not taken by a bank. */
-export const leftMinor = sql<number>`(c.amount_minor
-  - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.order_id = c.order_id and r.processor = c.processor
-      and r.processor_capture_id = c.processor_capture_id and r.state in ('requested', 'succeeded'))
-  - (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0) from disputes d where d.order_id = c.order_id
-      and d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost'))::bigint`
 /** A bank decides about the capture `c`. */
 const isDisputed = sql<boolean>`exists (select from disputes d where d.order_id = c.order_id and d.processor = c.processor
   and d.processor_capture_id = c.processor_capture_id and d.state = 'open')`
@@ -119,15 +113,14 @@ export interface SentBack {
  * stays locked until `tx` ends, so a repeat finds nothing left. Refuses `order_not_found`, and `order_not_in_review` when nothing is left.
  */
 export async function sendPaymentBack(tx: Tx, jobs: Jobs, orderId: string): Promise<SentBack[]> {
-  const { state } = await lockOrder(tx, orderId)
+  await lockOrder(tx, orderId)
   const returns = await returnHeld(tx, jobs, orderId)
   if (returns.length === 0)
     throw new Refusal(
       'order_not_in_review',
       'Nothing is left to send back: it is back or on its way, or a bank decides.',
     )
-  const isHeld = (await heldCaptures(tx, orderId)).some((one) => one.leftMinor > 0)
-  if (state === 'needs_review' && !isHeld) await giveUseBack(tx, orderId)
+  await endUsesWithoutMoney(tx, [orderId])
   return returns
 }
 

@@ -8,6 +8,7 @@ import { newId } from '../../src/kit/ids.ts'
 import type { Created } from '../../src/checkout/schema.ts'
 import { acceptPayment, sendPaymentBack } from '../../src/payments/review.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../src/processors/processor.ts'
 import { SEED, sample } from '../support/seed.ts'
 import { newBrowser, type Browser } from '../support/seller.ts'
 import { assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
@@ -358,9 +359,7 @@ test('an order whose payment of another amount goes back gives its use back; mon
   assert.deepEqual(sent.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
   assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
   assert.equal((await order({ productId, discountCode: code })).status, 201)
-  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
-  const books = { database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window }
-  assert.deepEqual((await reconcileBooks(books)).differences, [])
+  await assertBooksAgree()
 
   const payment = await shop.sandboxPayment(first.orderId)
   const later = { ...payment.captures[0]!, id: `cap_${randomUUID()}`, amountMinor: first.amount + 1 }
@@ -368,6 +367,133 @@ test('an order whose payment of another amount goes back gives its use back; mon
   assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
   await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, first.orderId, later.id))
   assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
+})
+
+/** An order with a code that can be used once, of which a payment of one unit too much is held. */
+async function heldOrder() {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const { orderId, clientSecret } = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  assert.equal((await shop.confirm({ clientSecret }, 'wrong_amount')).status, 200)
+  await shop.until(orderId, ({ status }) => status === 'needs_review')
+  const payment = await shop.sandboxPayment(orderId)
+  const [{ id: captureId, amountMinor: paidMinor }] = payment.captures as [Capture]
+  const of = (amountMinor: number) => ({ captureId, amountMinor })
+  return {
+    shop,
+    productId,
+    id,
+    code,
+    orderId,
+    payment,
+    paidMinor,
+    /** A refund that a person makes in the processor's dashboard. */
+    refund: (amountMinor = paidMinor): RefundFact => ({ ...of(amountMinor), id: `re_${randomUUID()}` }),
+    /** A dispute, first open and then decided. */
+    dispute(end: 'won' | 'lost', amountMinor = paidMinor): [DisputeFact, DisputeFact] {
+      const one = { ...of(amountMinor), id: `dp_${randomUUID()}` }
+      return [
+        { ...one, state: 'open' },
+        { ...one, state: end },
+      ]
+    },
+    async says(facts: Partial<PaymentSnapshot>) {
+      assert.equal((await shop.notify({ payment: { ...payment, ...facts } })).status, 200)
+    },
+  }
+}
+type Held = Awaited<ReturnType<typeof heldOrder>>
+
+const USED = { uses: 1, held: 1 }
+const GIVEN_BACK = { uses: 0, held: 0 }
+
+async function assertBooksAgree() {
+  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
+  const books = { database: { connectionString: shared().databaseUrl }, processors: new Map(), ...window }
+  assert.deepEqual((await reconcileBooks(books)).differences, [])
+}
+
+test('a held payment that leaves by a refund at the processor or a lost dispute gives the use back, once, with its last part', async () => {
+  const ways: Record<string, (held: Held) => Partial<PaymentSnapshot>[]> = {
+    'a refund': ({ refund }) => [{ refunds: [refund()] }],
+    'a refund in two parts': ({ refund, paidMinor }) => {
+      const [part, rest] = [refund(400), refund(paidMinor - 400)]
+      return [{ refunds: [part] }, { refunds: [part, rest] }]
+    },
+    'a lost dispute': ({ dispute }) => dispute('lost').map((one) => ({ disputes: [one] })),
+    'a dispute whose end is the first news': ({ dispute }) => [{ disputes: [dispute('lost')[1]] }],
+    'a refund of a part, and a lost dispute about the rest': ({ refund, dispute, paidMinor }) => {
+      const refunds = [refund(400)]
+      return [{ refunds }, ...dispute('lost', paidMinor - 400).map((one) => ({ refunds, disputes: [one] }))]
+    },
+    'a refund after a dispute that was won': ({ refund, dispute }) => {
+      const [open, won] = dispute('won')
+      return [{ disputes: [open] }, { disputes: [won] }, { disputes: [won], refunds: [refund()] }]
+    },
+  }
+  for (const [way, newsOf] of Object.entries(ways)) {
+    const held = await heldOrder()
+    const news = newsOf(held)
+    for (const facts of news) {
+      assert.deepEqual(await usesOf(held.id), USED, way)
+      await held.says(facts)
+    }
+    assert.deepEqual(await usesOf(held.id), GIVEN_BACK, way)
+    await Promise.all([...news, ...news].map((facts) => held.says(facts)))
+    assert.deepEqual(await usesOf(held.id), GIVEN_BACK, `${way}, repeated`)
+    assert.equal((await order({ productId: held.productId, discountCode: held.code })).status, 201, way)
+  }
+  await assertBooksAgree()
+})
+
+test(`of two held payments the last one that leaves gives the use back, in whatever order the news comes (seed ${SEED})`, async () => {
+  for (let round = 0; round < 6; round++) {
+    const held = await heldOrder()
+    const second = { ...held.payment.captures[0]!, id: `cap_${randomUUID()}`, amountMinor: 700 }
+    const captures = [...held.payment.captures, second]
+    const refunds = [held.refund(), { id: `re_${randomUUID()}`, captureId: second.id, amountMinor: 300 }]
+    const [open, lost] = held.dispute('lost', 400).map((one) => ({ ...one, captureId: second.id }))
+    const news = [
+      { captures },
+      { captures, refunds: refunds.slice(0, 1) },
+      { captures, refunds },
+      { captures, refunds, disputes: [open!] },
+    ]
+    const shuffled = fc.shuffledSubarray([...news, ...news], { minLength: news.length * 2 })
+    const [notifying] = sample(shuffled, 1, round)
+    await Promise.all(notifying!.map((facts) => held.says(facts)))
+    assert.deepEqual(await usesOf(held.id), USED)
+    const all = { captures, refunds, disputes: [lost!] }
+    await Promise.all([...notifying!, all, all].map((facts) => held.says(facts)))
+    assert.deepEqual(await usesOf(held.id), GIVEN_BACK)
+  }
+  await assertBooksAgree()
+})
+
+test('the operator sends back one held payment and a bank takes the other: that gives the use back, and an accepted one takes it again', async () => {
+  const held = await heldOrder()
+  const second = { ...held.payment.captures[0]!, id: `cap_${randomUUID()}` }
+  const captures = [...held.payment.captures, second]
+  const [open, lost] = held.dispute('lost').map((one) => ({ ...one, captureId: second.id }))
+  await held.says({ captures, disputes: [open!] })
+  const sent = await inTransaction(held.shop.db, (tx) => sendPaymentBack(tx, held.shop.jobs, held.orderId))
+  assert.equal(sent.length, 1)
+  // the bank can still give the other one back
+  assert.deepEqual(await usesOf(held.id), USED)
+  await held.says({ captures, disputes: [lost!] })
+  assert.deepEqual(await usesOf(held.id), GIVEN_BACK)
+
+  // a refund whose money came back, after another buyer has the use
+  const other = await heldOrder()
+  const refund = other.refund()
+  await other.says({ refunds: [refund] })
+  assert.equal((await order({ productId: other.productId, discountCode: other.code })).status, 201)
+  await other.says({ refunds: [{ ...refund, state: 'failed' }] })
+  assert.deepEqual(await usesOf(other.id), USED)
+  await inTransaction(other.shop.db, (tx) => acceptPayment(tx, other.shop.jobs, other.orderId))
+  assert.deepEqual(await usesOf(other.id), { uses: 2, held: 2 })
+  await assertBooksAgree()
 })
 
 test('the reconciliation notices a code that was used otherwise than the orders say', async () => {

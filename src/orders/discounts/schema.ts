@@ -90,7 +90,7 @@ export const Discount = Type.Object({
   limit: Type.Optional(Type.Integer()),
   uses: Type.Integer({
     description:
-      'Orders that use the code and have not expired, paid or not. An order whose payment the operator sent back counts no more.',
+      'Orders that use the code and have not expired, paid or not. An order whose payment of another amount has gone back counts no more.',
   }),
   startsAt: Type.Optional(Time),
   expiresAt: Type.Optional(Time),

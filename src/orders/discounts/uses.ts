@@ -59,10 +59,11 @@ export const countHeldDiscounts = (tx: Tx, orderIds: readonly string[]): Promise
   holdDiscounts(tx, orderIds, sql`(state <> 'expired')`)
 
 /**
- * Gives back the use of an order that waits for the operator's decision, because all its money goes back. If money comes again and is
- * accepted, the order takes its use again. The caller has locked the order.
+ * Gives back the uses of those of the locked orders for which `isOver` holds: nothing of their money is left. If money comes again and is
+ * accepted, an order takes its use again.
  */
-export const giveUseBack = (tx: Tx, orderId: string): Promise<void> => holdDiscounts(tx, [orderId], sql`false`)
+export const giveUsesBack = (tx: Tx, orderIds: readonly string[], isOver: RawBuilder<boolean>): Promise<void> =>
+  holdDiscounts(tx, orderIds, sql`(holds_discount and not ${isOver})`)
 
 /** `holds`: whether an order holds its use. It locks the codes by their ids, as the creation of orders does. */
 async function holdDiscounts(tx: Tx, orderIds: readonly string[], holds: RawBuilder<boolean>): Promise<void> {

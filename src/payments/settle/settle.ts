@@ -18,6 +18,7 @@ import { recordSales } from '../../orders/sale-mails.ts'
 import { accountOf } from '../../processors/connected.ts'
 import { decide } from './decide.ts'
 import type { Fact, Outcome } from './fact.ts'
+import { endUsesWithoutMoney } from './held-money.ts'
 import { type Effects, type PaymentRecord, withOrderOf } from './payment-record.ts'
 import { findTooEarly, keyOf, lockRecords } from './records.ts'
 import * as rows from './rows.ts'
@@ -131,6 +132,8 @@ async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours:
   // a dispute can be open in a state that has no move for it, and a refund of all or the loss of another dispute can end it
   const changed = orderIdsWhere(decisions, (effects) => effects.disputes.length + effects.refunds.length > 0)
   await lookWhileDisputed(tx, changed)
+  // a refund or a lost dispute can take the last of the money that waits for the operator's decision
+  await endUsesWithoutMoney(tx, changed)
 }
 
 async function writeRows(tx: Tx, decisions: readonly Decision[], newEvents: Change): Promise<void> {
