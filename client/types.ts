@@ -204,7 +204,7 @@ export interface Discount {
   amounts?: {
     /** ISO 4217, upper case. */
     currency: string
-    /** Integer minor units. */
+    /** Integer minor units. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
     amount: number
   }[]
   limit?: number
@@ -359,9 +359,9 @@ export interface NewDiscount {
   code: string
   /** The code applies to this product only. Without it, to all your products. */
   productId?: string
-  /** The discount is rounded down to the minor unit, in currencies with three decimals to ten. */
+  /** The discount is rounded down to the minor unit. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
   percentOff?: number
-  /** Integer minor units of `currency`. */
+  /** Integer minor units of `currency`. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
   amountOff?: number
   /** Required with `amountOff`. The code applies only to prices in this currency. */
   currency?: string
@@ -369,7 +369,7 @@ export interface NewDiscount {
   amounts?: {
     /** ISO 4217, upper case. */
     currency: string
-    /** Integer minor units. */
+    /** Integer minor units. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
     amount: number
   }[]
   /** The most orders that can use the code. An order that expires unpaid gives its use back. */
@@ -975,7 +975,7 @@ export interface PublicProduct {
   /** Present with a valid `discountCode`. */
   discount?: {
     code: string
-    /** Rounded down to the minor unit, in currencies with three decimals to ten. */
+    /** Rounded down to the minor unit. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
     percentOff?: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     amountOff: number

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Amount, Currency } from '../kit/schema.ts'
 import { AskedConsent } from '../orders/consents/consents.ts'
+import { DISCOUNT_STEPS } from '../orders/discounts/schema.ts'
 import { RAILS } from '../processors/rails.ts'
 import { ImageUrl, ImageUrls, Price } from '../products/schema.ts'
 import { BrandFields } from '../sellers/brand.ts'
@@ -96,9 +97,7 @@ export const ProductView = Type.Object({
     Type.Object(
       {
         code: Type.String(),
-        percentOff: Type.Optional(
-          Type.Integer({ description: 'Rounded down to the minor unit, in currencies with three decimals to ten.' }),
-        ),
+        percentOff: Type.Optional(Type.Integer({ description: `Rounded down to the minor unit. ${DISCOUNT_STEPS}` })),
         amountOff: Amount,
         amount: Type.Integer({ description: 'The price after the discount.' }),
       },

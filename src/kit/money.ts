@@ -3,29 +3,33 @@
  * fraction and never a float. This file is free of Node's modules, so the pages share it.
  */
 
-/** Currencies whose number of decimals is not 2, by ISO 4217 (the runtime's own tables differ for some of them). */
-const NO_DECIMALS = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ')
-export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'.split(' ')
+/** A text and no list: the payment page has few bytes left. */
+export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'
 
 /** The fee, in hundredths of a percent, on every rail. */
 export const FEE_BASIS_POINTS = 200
 
-/** How many decimals a currency has: 2 for USD, 0 for JPY, 3 for KWD. */
+/** How many decimals a currency has by ISO 4217: 2 for USD, 0 for JPY, 3 for KWD. The runtime's own tables differ for some currencies. */
 export const decimalsOf = (currency: string): number =>
-  NO_DECIMALS.includes(currency) ? 0 : THREE_DECIMALS.includes(currency) ? 3 : 2
+  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.includes(currency)
+    ? 0
+    : THREE_DECIMALS.includes(currency)
+      ? 3
+      : 2
 
 /**
- * The step, in minor units, of the parts of a price that are computed: a percentage off, and tax on top. Stripe's partners take no third
- * decimal other than 0. So a price that can be paid can also be paid with a code and with tax.
+ * The step, in minor units, of the parts of a price that are computed or given by a code: a discount, and tax on top. Stripe's partners take
+ * no third decimal other than 0. Stripe counts whole ariary, also of the fee of 2 %, so their step is 50, about a US cent. So a price that can
+ * be paid can also be paid with a code and with tax.
  */
-export const stepOf = (currency: string): number => (THREE_DECIMALS.includes(currency) ? 10 : 1)
+export const stepOf = (currency: string): number => (decimalsOf(currency) > 2 ? 10 : currency === 'MGA' ? 5000 : 1)
 
 /** The exact decimal of an amount, without a sign for the currency: (1900, 'USD') → "19.00", (5, 'KWD') → "0.005". */
 export function decimalText(amountMinor: number, currency: string): string {
   const places = decimalsOf(currency)
   const digits = String(Math.abs(amountMinor)).padStart(places + 1, '0')
-  const whole = digits.slice(0, digits.length - places)
-  return `${amountMinor < 0 ? '-' : ''}${whole}${places ? `.${digits.slice(-places)}` : ''}`
+  const point = digits.length - places
+  return (amountMinor < 0 ? '-' : '') + digits.slice(0, point) + (places ? `.${digits.slice(point)}` : '')
 }
 
 /** The currency of a reader's country, and the sign that people there write for it. */

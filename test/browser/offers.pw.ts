@@ -32,11 +32,15 @@ async function product({ priceMinor = 0, choose = false, suggested = null as num
   return { id, sellerId, url: `/pay/?product=${id}` }
 }
 
-async function discount(sellerId: string, { percent = 20, limit = null as number | null } = {}): Promise<string> {
+async function discount(
+  sellerId: string,
+  { percent = 20 as number | null, limit = null as number | null, fils = null as number | null } = {},
+): Promise<string> {
   const code = `SUMMER-${newId('dsc').slice(-6).toUpperCase()}`
   await client.query(
-    `insert into discounts (id, seller_id, code, percent_off, most_uses) values ($1, $2, $3, $4, $5)`,
-    [newId('dsc'), sellerId, code, percent, limit],
+    `insert into discounts (id, seller_id, code, percent_off, most_uses, amount_off_minor, currency)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [newId('dsc'), sellerId, code, percent, limit, fils, fils && 'KWD'],
   )
   return code
 }
@@ -180,6 +184,22 @@ test('a code that is typed and not applied is applied by the press, and the next
   await payButton(page).click()
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   expect(orders.map((one) => one.postDataJSON().discountCode)).toEqual([code])
+})
+
+test('the page takes a fixed amount off a chosen price in dinars as the order does: in whole steps of ten fils', async ({
+  page,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 500, choose: true, currency: 'KWD' })
+  const code = await discount(sellerId, { percent: null, fils: 1855 })
+  await page.goto(url)
+  await page.getByLabel('Name your price (KWD)').fill('12.340')
+  await page.getByText('Have a code?').click()
+  await page.getByLabel('Discount code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(summary(page).getByText(/KWD\s10\.490/)).toBeVisible()
+  await email(page).fill(newEmail())
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
 })
 
 test('the page takes a percentage off a price in dinars as the order does: in whole steps of ten fils', async ({

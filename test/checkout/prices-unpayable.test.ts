@@ -81,17 +81,23 @@ test('rails and processor follow the currency of the order, and the page may sho
   }
 })
 
-test('a price of three decimals that Stripe takes can also be paid with a percentage off, and with tax on top', async (t: TestContext) => {
+/** Orders of prices at Stripe, of a seller in Oman with 5 % of tax: as the page shows them, as they are, and as Stripe takes them. */
+async function ordersAtStripe(t: TestContext) {
   const { shop, bank } = await startStripeShop(t)
   await loadRates(shop, [rateOf('OM', 5)])
-  const pay = async (currency: string, priceMinor: number, prices: string, percentOff?: number) => {
+  return async (
+    currency: string,
+    priceMinor: number,
+    prices: string,
+    off?: { percentOff?: number; amountOff?: number },
+  ) => {
     const seller = await taxSeller(shop, { country: 'OM', prices })
     const productId = await seller.product(priceMinor, { currency })
     const discountCode = 'SUMMER'
-    if (percentOff) await seller.browser.call('POST', '/api/discounts', { code: discountCode, percentOff })
-    const query = new URLSearchParams({ country: 'OM', ...(percentOff && { discountCode }) })
+    if (off) await seller.browser.call('POST', '/api/discounts', { code: discountCode, ...off, ...(off.amountOff && { currency }) }) // oxfmt-ignore
+    const query = new URLSearchParams({ country: 'OM', ...(off && { discountCode }) })
     const { discount, tax } = (await view(shop, productId, `?${query}`)).body
-    const made = await seller.order(productId, { country: 'OM', ...(percentOff && { discountCode }) })
+    const made = await seller.order(productId, { country: 'OM', ...(off && { discountCode }) })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     const { amount } = bank.find(bank.paymentIntents, 'payment_intent', intentOf(made.body))
     return {
@@ -102,10 +108,23 @@ test('a price of three decimals that Stripe takes can also be paid with a percen
       taken: amount,
     }
   }
+}
+
+test('a price of three decimals that Stripe takes can also be paid with a code, and with tax on top', async (t: TestContext) => {
+  const pay = await ordersAtStripe(t)
   // 33 % are 6.5967, and 5 % are 0.0975
-  assert.deepEqual(await pay('KWD', 19_990, 'inclusive', 33), { off: 6590, tax: 952, ordered: 638, amount: 13_400, taken: 13_400 }) // oxfmt-ignore
+  assert.deepEqual(await pay('KWD', 19_990, 'inclusive', { percentOff: 33 }), { off: 6590, tax: 952, ordered: 638, amount: 13_400, taken: 13_400 }) // oxfmt-ignore
   assert.deepEqual(await pay('OMR', 1950, 'exclusive'), { off: undefined, tax: 100, ordered: 100, amount: 2050, taken: 2050 }) // oxfmt-ignore
-  assert.deepEqual(await pay('OMR', 19_990, 'exclusive', 33), { off: 6590, tax: 1000, ordered: 670, amount: 14_070, taken: 14_070 }) // oxfmt-ignore
+  assert.deepEqual(await pay('OMR', 19_990, 'exclusive', { percentOff: 33 }), { off: 6590, tax: 1000, ordered: 670, amount: 14_070, taken: 14_070 }) // oxfmt-ignore
+  assert.deepEqual(await pay('KWD', 12_340, 'inclusive', { amountOff: 1855 }), { off: 1850, tax: 588, ordered: 500, amount: 10_490, taken: 10_490 }) // oxfmt-ignore
+})
+
+test('a price in ariary that Stripe takes can also be paid with a code, and with tax on top', async (t: TestContext) => {
+  const pay = await ordersAtStripe(t)
+  // 33 % of 1,950 ariary are 643.50, and 5 % of 1,350 are 67.50. Stripe counts no hundredths of them
+  assert.deepEqual(await pay('MGA', 195_000, 'inclusive', { percentOff: 33 }), { off: 60_000, tax: 9286, ordered: 6429, amount: 135_000, taken: 1350 }) // oxfmt-ignore
+  assert.deepEqual(await pay('MGA', 195_000, 'exclusive', { percentOff: 33 }), { off: 60_000, tax: 10_000, ordered: 5000, amount: 140_000, taken: 1400 }) // oxfmt-ignore
+  assert.deepEqual(await pay('MGA', 195_000, 'inclusive', { amountOff: 102_050 }), { off: 100_000, tax: 9286, ordered: 4524, amount: 95_000, taken: 950 }) // oxfmt-ignore
 })
 
 test('Razorpay gets rupees alone, and counts them as we do', () => {

@@ -88,6 +88,24 @@ test('a price in ariary, of which Stripe has no hundredths, returns whole ones o
   await eventually(() => feeJobs(order), (left) => left.length === 0) // oxfmt-ignore
 })
 
+test('a price in ariary whose fee is whole can also be paid with a code', async () => {
+  const seller = await all().selling()
+  const productId = await all().shop.product({ sellerId: seller.id, currency: 'MGA', priceMinor: 195_000 })
+  // 33 % are 643.50 ariary: 2 % of the rest must be whole too
+  for (const [off, amount, fee] of [
+    [{ percentOff: 33 }, 1350, 27],
+    [{ amountOff: 12_300, currency: 'MGA' }, 1850, 37],
+  ] as const) {
+    const code = `SUMMER-${amount}`
+    assert.equal((await seller.browser.call('POST', '/api/discounts', { code, ...off })).status, 201)
+    const email = 'bob@example.com'
+    const { body, status } = await all().shop.call('POST', '/api/checkout', { productId, email, discountCode: code })
+    assert.equal(status, 201, JSON.stringify(body))
+    const intent = seller.bank.find(seller.bank.paymentIntents, 'payment_intent', intentOf(body))
+    assert.deepEqual([intent['amount'], intent['application_fee_amount']], [amount, fee])
+  }
+})
+
 test('a refund in the seller’s dashboard returns its part of the fee too', async () => {
   const seller = await all().selling()
   const order = await all().paid(seller)

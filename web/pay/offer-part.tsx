@@ -331,9 +331,8 @@ function Field({ id, label, hint, value, onType, fault, input, end, below }: Fie
   )
 }
 
-/** Calculated as the service does it: a percentage is rounded down to a step of the currency, and the discount is at most the price. */
+/** Calculated as the service does it: rounded down to a step of the currency, and at most the price. */
 function takenOff(listMinor: number, { percentOff, amountOff }: Discount, currency: string): number {
-  if (!percentOff) return Math.min(listMinor, amountOff)
-  const step = percentOff < 100 ? stepOf(currency) : 1
-  return Math.floor((listMinor * percentOff) / (100 * step)) * step
+  const off = percentOff ? Math.floor((listMinor * percentOff) / 100) : amountOff
+  return off < listMinor ? off - (off % stepOf(currency)) : listMinor
 }

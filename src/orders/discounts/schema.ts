@@ -15,9 +15,13 @@ const Uses = Type.Integer({
   description: 'The most orders that can use the code. An order that expires unpaid gives its use back.',
 })
 
+/** For the descriptions of discounts: see `stepOf` of money.ts. */
+export const DISCOUNT_STEPS =
+  'In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000.'
+
 const AmountOff = Type.Object({
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' }),
-  amount: Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units.' }),
+  amount: Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: `Integer minor units. ${DISCOUNT_STEPS}` }),
 })
 
 export const NewDiscount = Type.Object(
@@ -32,11 +36,15 @@ export const NewDiscount = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 100,
-        description: 'The discount is rounded down to the minor unit, in currencies with three decimals to ten.',
+        description: `The discount is rounded down to the minor unit. ${DISCOUNT_STEPS}`,
       }),
     ),
     amountOff: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units of `currency`.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 999_999_999_999,
+        description: `Integer minor units of \`currency\`. ${DISCOUNT_STEPS}`,
+      }),
     ),
     currency: Type.Optional(
       Type.String({

@@ -29,16 +29,17 @@ export const amountOffIn = (currency: RawBuilder<string>) => sql<number | null>`
     select a.amount_off_minor from discount_amounts a where a.discount_id = d.id and a.currency = ${currency}) end)`
 
 /**
- * The discount of a code on a price, in minor units. A percentage is rounded down to a whole step of the currency, and 100 % is the whole
- * price. A fixed amount is at most the price.
+ * The discount of a code on a price, in minor units. It is rounded down to a whole step of the currency. 100 %, and a fixed amount that is
+ * not less than the price, are the whole price.
  */
-export const discountMinorOf = (
+export function discountMinorOf(
   list: RawBuilder<unknown>,
   off: { percent: RawBuilder<unknown>; amountMinor: RawBuilder<unknown> },
   currency: RawBuilder<unknown>,
-) => sql<number>`(
-  case when ${off.percent} < 100 then discount_of(${list}, ${off.percent}, null) / ${stepIn(currency)} * ${stepIn(currency)}
-    else discount_of(${list}, ${off.percent}, ${off.amountMinor}) end)`
+): RawBuilder<number> {
+  const exact = sql`discount_of(${list}, ${off.percent}, ${off.amountMinor})`
+  return sql`(case when ${exact} < ${list} then ${exact} / ${stepIn(currency)} * ${stepIn(currency)} else ${list} end)`
+}
 
 /** For a query over `discounts d`: whether the code takes anything off a price in a currency. */
 export const appliesIn = (currency: RawBuilder<string>) =>
