@@ -157,6 +157,7 @@ describe('stripe', () => {
 
   test('while the database is down a notification is refused so that it comes again, and then it counts', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
+    server.knobs.notify = 'now'
     const order = await shop.checkout()
     server.fail('503 html', { times: 2 })
     bank.confirm(intentOf(order))

@@ -5,7 +5,8 @@ import { PaymentUnknown, ProcessorUnavailable } from '../../src/processors/proce
 import { stripeProcessor } from '../../src/processors/stripe/stripe.ts'
 import { EVENT_TYPES } from '../../src/processors/stripe/webhook.ts'
 import { signature } from '../stand-ins/stripe-server.ts'
-import type { Wire } from '../stand-ins/stripe-bank.ts'
+import { atLeastOnce } from '../stand-ins/at-least-once.ts'
+import { StripeBank, type Wire } from '../stand-ins/stripe-bank.ts'
 import { atEnd } from '../support/ends.ts'
 import { setUp } from '../support/stripe-setup.ts'
 import { callsOf } from '../support/work.ts'
@@ -315,6 +316,44 @@ test('the stand-in signs as the library checks, and delivers late, twice, in any
   await server.delivered()
   assert.deepEqual(types(), [])
   assert.deepEqual([...new Set(server.deliveries.map(({ status }) => status))], [200])
+})
+
+test('by a seed the stand-in delivers each at least once, some twice, late or in another order, and waits for no clock', async () => {
+  /** What a shop gets of one payment's history, as the places of the events. It refuses `refused` of the deliveries at first. */
+  const deliveredBy = async (seed: string, refused = 0) => {
+    const got: Wire[] = []
+    const notifications = atLeastOnce(seed, async (event) => got.push(event) > refused)
+    const bank = new StripeBank(false)
+    bank.onEvent = notifications.tell
+    const { id } = bank.createIntent({ amount: '1900', currency: 'usd' })
+    await new Promise(setImmediate)
+    bank.confirm(id, { outcome: 'processing' })
+    await new Promise(setImmediate)
+    bank.finish(id, 'succeed')
+    await new Promise(setImmediate)
+    const news = new Set(got.map(({ type }) => type))
+    if (refused === 0) assert(['charge.succeeded', 'payment_intent.succeeded'].some((one) => news.has(one)))
+    bank.failRefund(bank.refundInDashboard(id, 400)['id'])
+    bank.closeDispute(bank.openDispute(id)['id'], 'lost')
+    await notifications.rest()
+    const places = got.map((event) => bank.events.findIndex((one) => one['id'] === event['id']))
+    assert.deepEqual(new Set(places.slice(refused)), new Set(bank.events.keys()), `${seed}: each is taken`)
+    await notifications.rest()
+    assert.equal(got.length, places.length, 'nothing is left')
+    return places
+  }
+  const plans = new Map<string, number[]>()
+  for (const seed of Array.from({ length: 10 }, (_, at) => `seed ${at}`)) {
+    const places = await deliveredBy(seed)
+    plans.set(String(places), places)
+    assert.deepEqual(await deliveredBy(seed), places)
+    await deliveredBy(seed, 4)
+  }
+  assert.equal(plans.size, 10)
+  for (const places of plans.values()) {
+    assert(places.length > new Set(places).size, 'some come twice')
+    assert(places.some((one, at) => one < Math.max(...places.slice(0, at))), 'some come after later ones') // oxfmt-ignore
+  }
 })
 
 async function listener(t: TestContext) {

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { atLeastOnce, paymentOf } from './at-least-once.ts'
 import { StripeBank, StripeError, type Wire } from './stripe-bank.ts'
 import { StripeConnect } from './stripe-connect.ts'
 
@@ -67,7 +68,8 @@ export async function startStripeServer({
   secretKey = 'sk_test_till',
   webhookSecret = 'whsec_till',
   webhookUrl,
-}: { secretKey?: string; webhookSecret?: string; webhookUrl?: string } = {}) {
+  seed,
+}: { secretKey?: string; webhookSecret?: string; webhookUrl?: string; seed?: string } = {}) {
   const bank = new StripeBank(secretKey.includes('_live_'))
   const connect = new StripeConnect(bank)
   const calls: Call[] = []
@@ -87,8 +89,11 @@ export async function startStripeServer({
     /** The forbidden requests of a restricted key: the beginnings of paths, or of a method and a path. */
     forbidden: [] as string[],
     webhookUrl,
-    /** `now` sends each notification as it happens, `held` keeps it for `release`, `never` loses it. */
-    notify: 'now' as 'now' | 'held' | 'never',
+    /**
+     * `now` sends each notification once, as it happens. `at least once` sends some about payments twice, late or in another order, by the
+     * seed. `held` keeps it for `release`, `never` loses it.
+     */
+    notify: (seed === undefined ? 'now' : 'at least once') as 'now' | 'at least once' | 'held' | 'never',
     sending: {} as Sending,
   }
   const held: Wire[] = []
@@ -98,16 +103,21 @@ export async function startStripeServer({
   const underWay = new Set<Promise<unknown>>()
   const sockets = new Set<Socket>()
 
-  const send = async (event: Wire, sending: Sending = knobs.sending): Promise<void> => {
-    if (!knobs.webhookUrl) return
+  /** False: the shop did not take it, and would get it again. */
+  const send = async (event: Wire, sending: Sending = knobs.sending): Promise<boolean> => {
+    let isTaken = true
+    if (!knobs.webhookUrl) return isTaken
     for (let i = 0; i < (sending.times ?? 1); i++) {
       const { body, headers } = signed(event, sending)
       const status = await fetch(knobs.webhookUrl, { method: 'POST', body, headers, redirect: 'manual' })
         .then(async (response) => (await response.arrayBuffer(), response.status))
         .catch(() => undefined)
       deliveries.push({ id: event['id'], type: event['type'], status })
+      isTaken = status === 200
     }
+    return isTaken
   }
+  const bySeed = atLeastOnce(seed ?? '', (event) => send(event))
   /** The bytes and headers of a notification. */
   const signed = (event: Wire | string, { secret = webhookSecret, ageSeconds = 0 }: Sending = {}) => {
     const body = typeof event === 'string' ? event : JSON.stringify(event, null, 2)
@@ -124,6 +134,7 @@ export async function startStripeServer({
     events.push(event)
     if (knobs.notify === 'never' || !knobs.webhookUrl) return
     if (knobs.notify === 'held') held.push(event)
+    else if (knobs.notify === 'at least once' && paymentOf(event)) bySeed.tell(event)
     else {
       const sent = send(event).finally(() => underWay.delete(sent))
       underWay.add(sent)
@@ -345,6 +356,9 @@ export async function startStripeServer({
     },
     /** Waits for the notifications that are being delivered. */
     delivered: async () => {
+      // what was late when a test began to lose notifications is lost too, as it would tell of what happened since
+      if (knobs.notify === 'never' || knobs.notify === 'held') bySeed.lose()
+      await bySeed.rest()
       while (underWay.size > 0) await Promise.all(underWay)
     },
     async close(): Promise<void> {
