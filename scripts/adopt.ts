@@ -1,15 +1,18 @@
 // npm run adopt -- secret     the database accepts the secret of the next start
 // npm run adopt -- storage    the database accepts the configured storage as its own
+// npm run adopt -- payments   the database accepts the payments of the configured processors, real ones or tries
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { connect } from '../src/kit/database.ts'
 import { storageIdOf, writeStorageId } from '../src/kit/installation.ts'
+import { adoptMode } from '../src/payments/mode.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
-const what = process.argv[2]
-if (what !== 'secret' && what !== 'storage') {
-  console.error('npm run adopt -- secret|storage')
+const SUBJECTS = ['secret', 'storage', 'payments'] as const
+const what = SUBJECTS.find((one) => one === process.argv[2])
+if (!what) {
+  console.error('npm run adopt -- secret|storage|payments')
   process.exit(2)
 }
 const config = settingsOrExit(2)
@@ -23,11 +26,15 @@ try {
     await stop()
   }
 
-  async function adopt(one: 'secret' | 'storage'): Promise<string> {
+  async function adopt(one: (typeof SUBJECTS)[number]): Promise<string> {
     if (one === 'secret') {
       await sql`update installation set secret_fingerprint = null`.execute(db)
       return 'The database accepts the SECRET of the next start. Links, codes and sessions made with another one end.'
     }
+    if (one === 'payments')
+      return (await adoptMode(db, config)) === 'live'
+        ? 'The database accepts real payments from now on. An instance with the sandbox or keys for tests no longer starts.'
+        : 'The database accepts tries from now on. An instance with live keys no longer starts.'
     const storage = await openStorage(config)
     // a storage without an id gets a new one, so the storage that it replaces is refused from now on
     const found = await storageIdOf(storage, { deniedIsMissing: true })

@@ -8,6 +8,7 @@ import { Refusal } from '../kit/errors.ts'
 import { openInstallation } from '../kit/installation.ts'
 import type { Log } from '../kit/log.ts'
 import { migrate } from '../kit/migrate.ts'
+import { refuseOtherMode } from '../payments/mode.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
@@ -17,7 +18,7 @@ const SHARED =
   'set pool_mode = session in PgBouncer, or name the server itself.'
 
 /**
- * Migrates the database, opens the storage, and makes the demo's products where the settings ask for a demo. The statements of `db` may
+ * Migrates the database, opens the storage, checks that the payments are of the same kind as before, and makes the demo's products where the settings ask for a demo. The statements of `db` may
  * take longer than those of requests.
  */
 export async function prepare(
@@ -29,6 +30,7 @@ export async function prepare(
   if (config.databaseUrl && (await sharesServerProcesses(database))) throw new CannotStart(SHARED)
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)
+  await refuseOtherMode(db, config)
   const demo = config.demo ? await makeDemo(db, storage, log) : []
   return { storage, demo }
 }

@@ -11,14 +11,16 @@ import { examine } from '../../scripts/doctor/examine.ts'
 import { patienceOf } from '../../scripts/doctor/finding.ts'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { connect } from '../../src/kit/database.ts'
 import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
 import { openInstallation } from '../../src/kit/installation.ts'
 import { newLog } from '../../src/kit/log.ts'
+import { refuseOtherMode } from '../../src/payments/mode.ts'
 import { startS3Server } from '../stand-ins/s3-server.ts'
 import { atEnd } from '../support/ends.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from '../support/service.ts'
-import { type Ends, SECRET, newDatabase, temporaryFolder } from '../support/shop.ts'
+import { type Ends, SECRET, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
 
 // A start that cannot succeed says why in one line, with the name of the setting or the command that helps.
 
@@ -255,6 +257,36 @@ test('an instance with other files does not start until the database has adopted
     { ...other, DATA_DIR: dataDir },
     /^STORAGE_URL: .*files belongs to another database\.|does not hold/,
   )
+})
+
+test('real payments and tries never share a database, unless it has adopted the others', async (t) => {
+  const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
+  const env = { DATA_DIR: dataDir, DATABASE_URL }
+  const { db, close } = connect({ connectionString: DATABASE_URL }, { connections: 1, onError: () => {} })
+  atEnd(t, close)
+  const live = { processors: ['stripe'], stripe: { secretKey: 'sk_live_x' }, razorpay: undefined }
+  const tries = { ...live, stripe: { secretKey: 'sk_test_x' } }
+  const none = { ...live, processors: [] }
+  await ranOnce(t, dataDir, { DATABASE_URL })
+  // without a payment the database takes either
+  for (const settings of [live, tries, live, none]) await refuseOtherMode(db, settings)
+  const shop = await startTestShop(t, { databaseUrl: DATABASE_URL })
+  await shop.paid()
+  await shop.close()
+  await assert.rejects(refuseOtherMode(db, live), /^Error: PROCESSORS: the payments in this database were tries/)
+  await refuseOtherMode(db, none)
+  // a database that was used before there was the check
+  const forget = () => query(DATABASE_URL, 'update installation set payments_mode = null')
+  await forget()
+  await assert.rejects(refuseOtherMode(db, live), CannotStart)
+  await refuseOtherMode(db, tries)
+  await query(DATABASE_URL, "update captures set processor = 'stripe'")
+  await forget()
+  await refuseOtherMode(db, live)
+  await assertRefused({ ...env, PROCESSORS: 'sandbox' }, /^PROCESSORS: the payments in this database are real/)
+  assert.equal((await run('scripts/adopt.ts', env, ['payments'])).status, 0)
+  await ranOnce(t, dataDir, { DATABASE_URL })
+  await assert.rejects(refuseOtherMode(db, live), CannotStart)
 })
 
 test('of two first instances with different files one is refused, however close together they start', async (t) => {
