@@ -107,6 +107,7 @@ test('a backfill over events that were removed too early asks about their paymen
   await shop.until(order.orderId, ({ paid }) => paid)
   bank.refundInDashboard(intentOf(order), 500)
   await shop.until(order.orderId, ({ status }) => status === 'partially_refunded')
+  await server.delivered()
   await mailsAbout(shop, order)
   const before = await books(shop)
   const count = (await outcomes(shop)).length
