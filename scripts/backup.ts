@@ -68,12 +68,13 @@ async function backUp(): Promise<void> {
         },
       })
     })
-    const removed = await removeOld(db, vault)
+    // before old copies go, which can take minutes
     const lost = await lostFiles(db)
+    if (lost.length > 0) await tellLost(db, lost)
+    const removed = await removeOld(db, vault)
     say(
       `${lost.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`,
     )
-    if (lost.length > 0) await tellLost(db, lost)
   } finally {
     await close()
     await database.stop()

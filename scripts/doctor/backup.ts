@@ -1,5 +1,5 @@
 import { readBases } from '../../src/backup/retention.ts'
-import { lastRuns } from '../../src/backup/runs.ts'
+import { type LastRun, lastRuns } from '../../src/backup/runs.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import type { Finding, Patient } from './finding.ts'
 
@@ -20,6 +20,9 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
   const newest = (await readBases(openVault(config.backup.place, config.backup.keys))).at(-1)
   if (!newest)
     return [{ about: ABOUT, mark: 'failure', says: 'there is no complete backup', advice: 'run "npm run backup"' }]
+  const db = await database
+  const runs = db ? await lastRuns(db) : []
+  const problem = runs.find(({ kind }) => kind === 'base')?.problem
   const hours = (Date.now() - Date.parse(newest.finishedAt)) / HOUR_MS
   const age: Finding =
     hours > OLDEST_BACKUP_HOURS
@@ -29,16 +32,18 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
           says: `the newest is ${hours.toFixed(0)} hours old`,
           advice: 'see the service’s log',
         }
-      : { about: ABOUT, mark: 'fine', says: `the newest is of ${newest.finishedAt}, and can be read` }
-  return [age, drillFinding(await lastDrill(database))]
+      : problem
+        ? {
+            about: ABOUT,
+            mark: 'failure',
+            says: `the newest is of ${newest.finishedAt}; a problem since then: ${problem}`,
+            advice: 'see docs/backup.md',
+          }
+        : { about: ABOUT, mark: 'fine', says: `the newest is of ${newest.finishedAt}, and can be read` }
+  return [age, drillFinding(runs.find(({ kind }) => kind === 'drill'))]
 }
 
-async function lastDrill(database: Patient['database']) {
-  const db = await database
-  return db && (await lastRuns(db)).find(({ kind }) => kind === 'drill')
-}
-
-function drillFinding(drill: Awaited<ReturnType<typeof lastDrill>>): Finding {
+function drillFinding(drill: LastRun | undefined): Finding {
   const about = 'restore drill'
   const advice = 'run "npm run drill"'
   if (!drill) return { about, mark: 'warning', says: 'no restore was ever tried', advice }

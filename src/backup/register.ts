@@ -11,7 +11,7 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
-import { copyNewFiles, listOf } from './files.ts'
+import { copyNewFiles, listOf, lostFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
@@ -114,7 +114,9 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
 async function copyFiles({ db, storage }: BackupParts, vault: Vault): Promise<void> {
   await claimPlace(db, vault)
   const { lost } = await copyNewFiles(db, storage, vault)
-  if (lost.length > 0) throw new Error(`the storage does not have these files, or has other bytes: ${listOf(lost)}`)
+  const missing = lost.length > 0 ? (await lostFiles(db)).filter((key) => lost.includes(key)) : []
+  if (missing.length > 0)
+    throw new Error(`the storage does not have these files, or has other bytes: ${listOf(missing)}`)
 }
 
 interface BackupJob {

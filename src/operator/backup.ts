@@ -15,8 +15,7 @@ export async function lastBackup(db: Db, now = Date.now()): Promise<Omit<Check, 
     return { mark: base?.problem ? 'failure' : 'warning', says: 'No backup has been made yet.', advice }
   const hours = Math.floor((now - base.wentWellAt.getTime()) / HOUR_MS)
   const says = `The last backup is ${hours === 1 ? '1 hour' : `${hours} hours`} old.`
-  if (base.problem !== null)
-    return { mark: 'failure', says: `${says} The one after it failed: ${base.problem}`, advice }
+  if (base.problem !== null) return { mark: 'failure', says: `${says} A problem since then: ${base.problem}`, advice }
   const drill = runs.find(({ kind, problem }) => kind === 'drill' && problem !== null)
   if (drill) return { mark: 'failure', says: `${says} Its restore was tried and failed: ${drill.problem}`, advice }
   return hours > OLD_HOURS ? { mark: 'failure', says, advice } : { mark: 'fine', says }

@@ -161,5 +161,5 @@ test('the age of the last backup counts, and what failed since', async (t) => {
   await add('drill', 1, 'the key is another one')
   assert.match((await lastBackup(db)).says, /restore was tried and failed: the key is another one/)
   await add('base', 0, 'the bucket is away')
-  assert.match((await lastBackup(db)).says, /2 hours old\. The one after it failed: the bucket is away/)
+  assert.match((await lastBackup(db)).says, /2 hours old\. A problem since then: the bucket is away/)
 })
