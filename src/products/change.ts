@@ -46,7 +46,7 @@ export async function makeProduct(
       idempotency:
         idempotencyKey === undefined
           ? undefined
-          : { key: digestOf([sellerId, idempotencyKey]), request: digestOf([body]) },
+          : { key: digestOf([sellerId, idempotencyKey]), request: digestOf(membersOf(body)) },
     })
     if (isRepeat) return findProduct(tx, sellerId, id)
     await refuseTooManyProducts(tx, sellerId)
@@ -57,6 +57,10 @@ export async function makeProduct(
     return findProduct(tx, sellerId, id)
   }).catch(refuseSuggestion)
 }
+
+/** The members of a body, in an order of their own: a program can send them in another one. */
+const membersOf = (body: NewProductBody): unknown[] =>
+  Object.entries(body).sort(([one], [other]) => (one < other ? -1 : 1))
 
 /**
  * Changes the fields in `body` and leaves the rest. With `versions`, it changes the product only if it still has one of these versions,

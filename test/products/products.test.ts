@@ -301,9 +301,10 @@ test('with an idempotency key a product is made once, however often and simultan
   assert.equal(ids.size, 1)
   const [id] = ids
   assert.equal((await ann.call('GET', '/api/products?q=Made%20once')).body.items.length, 1)
-  // a repeat sees the product as it is by then
+  // a repeat sees the product as it is by then, whatever the order of the members
   await change(id, { amount: 1000 })
-  assert.deepEqual((await ann.call('POST', '/api/products', body, key)).body, await read(id))
+  const turned = Object.fromEntries(Object.entries(body).reverse())
+  assert.deepEqual((await ann.call('POST', '/api/products', turned, key)).body, await read(id))
   assertProblem(await ann.call('POST', '/api/products', { ...body, amount: 901 }, key), 409, 'idempotency_key_reused')
   // the key of another seller is another key
   const other = await eve.call('POST', '/api/products', body, key)

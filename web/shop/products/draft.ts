@@ -219,8 +219,8 @@ export function savedDraft(sellerId: string, productId: string): SavedDraft | un
 const placeOfKey = (sellerId: string) => placeOf(sellerId, 'key')
 
 /**
- * The key with which this tab makes a product. The same product has the same key until the answer has come, also after a reload:
- * the first press may have made it.
+ * The key with which this tab makes a product. A repeated press, also after a reload, has the same key until the answer has come or
+ * another product was sent: the first press may have made it.
  */
 export function keyOf(sellerId: string, input: object): string {
   const text = JSON.stringify(input)

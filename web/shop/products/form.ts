@@ -102,7 +102,10 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
           Object.entries(latest().faults).filter(([field]) => !(field.replace(/\d+$/, '') in to)),
         ),
       }),
-    discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
+    discard: () => {
+      if (!product) forgetKey(seller.id)
+      set({ draft: base, faults: {}, restored: false, theirs: undefined })
+    },
     /** Shows the newest version. The typed changes stay if `keepMine` is true. */
     takeNewest: (keepMine: boolean) => {
       if (state.newest) set(keepMine ? withMine(state, state.newest) : settled(state.newest))
