@@ -9,6 +9,8 @@ import { Failure, show } from './command.ts'
 const LOOK_MS = 200
 /** Enough for the 20 seconds that a close can take after DRAIN_SECONDS. */
 const CLOSE_WITHIN_S = 30
+/** The service can have a longer DRAIN_SECONDS than this command sees. */
+const STOP_WITHIN_S = 90
 const LOG = path.join('.upgrade', 'start.log')
 
 export interface Runner {
@@ -33,7 +35,7 @@ interface How {
 export async function openRunner({ service, stop, start, url: given }: How): Promise<Runner> {
   const settings = settingsOrExit(2)
   const url = given ?? ownUrl(settings)
-  const stopWithinMs = (settings.drainSeconds + CLOSE_WITHIN_S) * 1000
+  const stopWithinMs = Math.max(STOP_WITHIN_S, settings.drainSeconds + CLOSE_WITHIN_S) * 1000
   const answers = (at: string) => fetch(new URL(at, url)).then(({ status }) => status, () => undefined) // oxfmt-ignore
   const commands = service
     ? { stop: `systemctl stop '${service}'`, start: `systemctl start '${service}'` }
