@@ -204,11 +204,11 @@ export interface Discount {
   amounts?: {
     /** ISO 4217, upper case. */
     currency: string
-    /** Integer minor units. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
+    /** Integer minor units. A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000. */
     amount: number
   }[]
   limit?: number
-  /** Orders that use the code and have not expired, paid or not. An order whose payment of another amount has gone back counts no more. */
+  /** Orders that use the code and have not expired, paid or not. An order that was paid with another amount no longer counts once all of that money has gone back. */
   uses: number
   /** ISO 8601 in UTC with milliseconds. */
   startsAt?: string
@@ -359,9 +359,9 @@ export interface NewDiscount {
   code: string
   /** The code applies to this product only. Without it, to all your products. */
   productId?: string
-  /** The discount is rounded down to the minor unit. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
+  /** The discount is rounded down to the minor unit. A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000. */
   percentOff?: number
-  /** Integer minor units of `currency`. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
+  /** Integer minor units of `currency`. A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000. */
   amountOff?: number
   /** Required with `amountOff`. The code applies only to prices in this currency. */
   currency?: string
@@ -369,7 +369,7 @@ export interface NewDiscount {
   amounts?: {
     /** ISO 4217, upper case. */
     currency: string
-    /** Integer minor units. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
+    /** Integer minor units. A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000. */
     amount: number
   }[]
   /** The most orders that can use the code. An order that expires unpaid gives its use back. */
@@ -975,7 +975,7 @@ export interface PublicProduct {
   /** Present with a valid `discountCode`. */
   discount?: {
     code: string
-    /** Rounded down to the minor unit. In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000. */
+    /** Rounded down to the minor unit. A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000. */
     percentOff?: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     amountOff: number

@@ -9,7 +9,7 @@ export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'
 /** The fee, in hundredths of a percent, on every rail. */
 export const FEE_BASIS_POINTS = 200
 
-/** How many decimals a currency has by ISO 4217: 2 for USD, 0 for JPY, 3 for KWD. The runtime's own tables differ for some currencies. */
+/** How many decimals a currency, named by its whole code, has by ISO 4217: 2 for USD, 0 for JPY, 3 for KWD. The runtime's own tables differ for some currencies. */
 export const decimalsOf = (currency: string): number =>
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.includes(currency)
     ? 0
@@ -19,7 +19,7 @@ export const decimalsOf = (currency: string): number =>
 
 /**
  * The step, in minor units, of the parts of a price that are computed or given by a code: a discount, and tax on top. Stripe's partners take
- * no third decimal other than 0. Stripe counts whole ariary, also of the fee of 2 %, so their step is 50, about a US cent. So a price that can
+ * no third decimal other than 0. Stripe counts whole ariary, also of the fee of 2 %, so their step is 50 ariary, about a US cent. So a price that can
  * be paid can also be paid with a code and with tax.
  */
 export const stepOf = (currency: string): number => (decimalsOf(currency) > 2 ? 10 : currency === 'MGA' ? 5000 : 1)

@@ -263,13 +263,14 @@ interface AppliedDiscountProps {
 }
 
 function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, onRemove }: AppliedDiscountProps) {
+  const steps = amountOff - (amountOff % stepOf(currency))
   return (
     <p class="recipient">
       <input type="hidden" id="code" value={code} />
       <output>
         {saying(words.takesOff, {
           code: <b>{code}</b>,
-          amount: percentOff ? percent(percentOff) : money(amountOff, currency),
+          amount: percentOff ? percent(percentOff) : money(steps || amountOff, currency),
         })}
       </output>
       <button type="button" class="link" aria-label={words.removeCode} onClick={onRemove}>

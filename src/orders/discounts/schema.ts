@@ -17,7 +17,7 @@ const Uses = Type.Integer({
 
 /** For the descriptions of discounts: see `stepOf` of money.ts. */
 export const DISCOUNT_STEPS =
-  'In currencies with three decimals a discount is rounded down to ten minor units, and in ariary (MGA) to 5000.'
+  'A discount that is less than the price is rounded down: in currencies with three decimals to ten minor units, in ariary (MGA) to 5000.'
 
 const AmountOff = Type.Object({
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' }),
@@ -98,7 +98,7 @@ export const Discount = Type.Object({
   limit: Type.Optional(Type.Integer()),
   uses: Type.Integer({
     description:
-      'Orders that use the code and have not expired, paid or not. An order whose payment of another amount has gone back counts no more.',
+      'Orders that use the code and have not expired, paid or not. An order that was paid with another amount no longer counts once all of that money has gone back.',
   }),
   startsAt: Type.Optional(Time),
   expiresAt: Type.Optional(Time),

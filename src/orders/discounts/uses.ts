@@ -60,7 +60,7 @@ export const countHeldDiscounts = (tx: Tx, orderIds: readonly string[]): Promise
   holdDiscounts(tx, orderIds, sql`(state <> 'expired')`)
 
 /**
- * Gives back the uses of those of the locked orders for which `isOver` holds: nothing of their money is left. If money comes again and is
+ * Of these locked orders, those for which `isOver` holds give their use back: nothing of their money is left. If money comes again and is
  * accepted, an order takes its use again.
  */
 export const giveUsesBack = (tx: Tx, orderIds: readonly string[], isOver: RawBuilder<boolean>): Promise<void> =>

@@ -10,7 +10,7 @@ export const leftMinor = sql<number>`(c.amount_minor
       and d.processor = c.processor and d.processor_capture_id = c.processor_capture_id and d.state = 'lost'))::bigint`
 
 /**
- * Gives back the use of a code by each of these orders that waits for the operator's decision and of which nothing is left, whoever sent
+ * Each of these orders that waits for the operator's decision and has no money left gives back its use of a code, whoever sent
  * the money back or took it. An order of which a part is left keeps its use, because the operator can still decide. The caller has locked
  * the orders and written their refunds and disputes.
  */
