@@ -79,7 +79,7 @@ for (const document of DOCUMENTS.filter((one) => !CONTINUED.includes(one))) {
       .join('\n')
       .replaceAll('http://127.0.0.1:4000', url)
       .replaceAll(
-        /^# 72 hours later$/gm,
+        /^# later: .*$/gm,
         `"${process.execPath}" "${path.join(ROOT, 'test', 'support', 'tools', 'end-hold.ts')}"`,
       )
       .replaceAll(/^(PRODUCT|FREE|PWYW)=prod_…/gm, (_, name: string) => `${name}=${demoProduct(output(), name)}`)
