@@ -370,6 +370,19 @@ test('a transfer that the operator makes in the dashboard counts, and one to a s
   for (const one of all().route.of(other.paymentId)) all().route.transfers.delete(one.id)
 })
 
+test('a refund takes nothing back from an account that the operator has paid in the dashboard', async () => {
+  const { seller, order } = await all().sold()
+  const stranger = await all().selling()
+  const [own] = all().route.of(order.razorpayOrder)
+  const given = all().route.transferInDashboard(order.paymentId, stranger.account, 500)
+  await all().refund(seller, order.orderId, 20_000)
+  await all().refundedMinor(order.orderId, 20_000)
+  await eventually(async () => own!.amount_reversed, (back) => back === 19_600) // oxfmt-ignore
+  assert.equal(given.amount_reversed, 0)
+  all().route.transfers.delete(given.id)
+  await all().bank.delivered()
+})
+
 test('notifications that are late, doubled and out of order book once; lost ones are found', async () => {
   const seller = await all().selling()
   all().bank.notifying.when = 'held'

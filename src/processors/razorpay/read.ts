@@ -97,16 +97,18 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   return { ...payment, card }
 }
 
-/** Reverses transfers until the linked account keeps `leaveMinor`. Returns how much is back of each transfer that it changed. */
+/** Reverses the order's transfers to its seller's linked account until that keeps `leaveMinor`. Transfers to others stay. Returns how much is back of each transfer that it changed. */
 export async function takeBack(
   ask: Visit,
   { processorPaymentId: id, leaveMinor, waits, reversedMinor }: WantedBack,
 ): Promise<Record<string, number>> {
   if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
   const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing)
-  if (!payeeOf(order)) return {}
+  const payee = payeeOf(order)
+  if (!payee) return {}
   const captured = (await paymentsOf(ask, order)).filter(isCaptured)
-  const transfers = (await transfersOf(ask, order, captured)).map((one) => ({
+  const own = (await transfersOf(ask, order, captured)).filter(({ recipient }) => recipient === payee)
+  const transfers = own.map((one) => ({
     ...one,
     amount_reversed: Math.max(one.amount_reversed ?? 0, reversedMinor[one.id] ?? 0),
   }))
