@@ -161,6 +161,9 @@ describe('a shop of the sandbox', () => {
     `with held as (update transfers set created_at = created_at - interval '${days} days' where kind = 'dispute_hold' and order_id = ${WON})
       update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"${state}"') where payment->>'orderId' = ${WON}`
 
+  const LOST_BECOMES_WON = `with held as (update transfers set created_at = created_at - interval '20 days' where kind = 'dispute_hold' and order_id = ${LOST_IN_PART})
+      update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"') where payment->>'orderId' = ${LOST_IN_PART}`
+
   const PLANTED: Record<string, { by: string; found: string[] }> = {
     'a sale that was never booked': {
       by: `delete from transfers where kind = 'sale' and order_id = ${SALE}`,
@@ -307,6 +310,10 @@ describe('a shop of the sandbox', () => {
       found: ['dispute_reopened'],
     },
     'a dispute won here that the bank has opened again': { by: wonBecomes('open', 2), found: ['dispute_reopened'] },
+    'a dispute lost here that the bank has decided for the seller after all': {
+      by: LOST_BECOMES_WON,
+      found: ['dispute_won_late'],
+    },
     'nothing in a dispute won long ago': { by: wonBecomes('lost', 181), found: [] },
     'nothing in a dispute that was won after the processor had answered': {
       by: `with release as (update transfers set created_at = now() + interval '1 hour' where kind = 'dispute_release' and order_id = ${WON}),

@@ -65,9 +65,7 @@ export async function askAbout(
   for (const [suspect, snapshot] of snapshots) {
     const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
     // the reconciliation of its own days has reported all other differences
-    const differences = suspect.differs
-      ? all
-      : all.filter(({ what }) => what === 'dispute_decided' || what === 'dispute_reopened')
+    const differences = suspect.differs ? all : all.filter(({ what }) => what.startsWith('dispute_'))
     if (differences.length === 0) resolved.push(suspect)
     found.push(...differences)
   }
@@ -101,6 +99,7 @@ function differencesOf(
     else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
     else if (our.state === 'won' && (our.wonAt ?? 0) < askedAt && their.state !== 'won')
       differ('dispute_reopened', their, undefined, undefined)
+    else if (our.state === 'lost' && their.state === 'won') differ('dispute_won_late', their, undefined, undefined)
     else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
       differ('amount_differs', their, their, our)
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)

@@ -46,7 +46,7 @@ export async function keepListed(db: Db, processor: string, movements: AsyncIter
 }
 
 /**
- * Our own rows about money that moved, with the state of each dispute. A capture has the time that its processor reported. Only the
+ * Our own rows about money that moved, with the state of each dispute, unless it was lost and all of it has come back. A capture has the time that its processor reported. Only the
  * processor knows when refunds and disputes were made, so here they have the time at which settle booked them.
  */
 export const OURS = sql`(
@@ -61,7 +61,7 @@ export const OURS = sql`(
   where r.state = 'succeeded'
   union all
   select d.processor, 'dispute', d.processor_dispute_id, p.processor_payment_id, d.order_id, d.amount_minor, c.currency,
-    t.created_at, d.state
+    t.created_at, case when d.state <> 'lost' or coalesce(d.lost_minor, d.amount_minor) > 0 then d.state end
   from disputes d join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
   left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold'
   union all
@@ -96,15 +96,15 @@ export async function compare(db: Db, processors: readonly string[], from: Date,
 const UNEQUAL = sql`(listed_minor, listed_currency) is distinct from (our_minor, our_currency)
   or (kind = 'capture' and (listed_at at time zone 'UTC')::date <> (our_at at time zone 'UTC')::date)`
 
-/** A bank can take up a dispute again that the seller has won. By so long after its beginning, all of that is over. */
-const WON_DAYS = 180
+/** A bank can decide a dispute again, also after an appeal of the seller. By so long after its beginning, all of that is over. */
+const DECIDED_DAYS = 180
 
 export interface Suspect {
   processor: string
   payment: string
   orderId: string | null
   isKnown: boolean
-  /** The lists and our rows differ. If false, the payment has a dispute that is open or won here, and only that is in question. */
+  /** The lists and our rows differ. If false, the payment has a dispute here, and only that is in question. */
   differs: boolean
 }
 
@@ -113,7 +113,7 @@ export interface Suspect {
  * `more` counts the payments of our orders beyond `most`. Unknown payments beyond it are dropped: a payment of ours that is missing
  * here shows in the first night after it was made.
  *
- * Between the two groups, as far as `most` allows, come our open disputes at these `processors`, and then those won in the last months,
+ * Between the two groups, as far as `most` allows, come our open disputes at these `processors`, and then those decided in the last months,
  * each oldest first, because no list shows that a bank has decided. Disputes of the last day are left out: their notification may still
  * be on its way.
  */
@@ -124,17 +124,17 @@ export async function suspects(
 ): Promise<{ list: Suspect[]; more: number }> {
   const { rows } = await sql<Suspect & { ours: number }>`
     with unequal as (
-      select processor, payment, order_id, is_known, coalesce(listed_at, our_at) as at, true as differs, false as is_won
+      select processor, payment, order_id, is_known, coalesce(listed_at, our_at) as at, true as differs, false as is_decided
       from pg_temp.compared where ${UNEQUAL}),
     disputed as (
-      select o.processor, o.payment, o.order_id, true, o.at, false, o.state = 'won' from ${OURS} o
+      select o.processor, o.payment, o.order_id, true, o.at, false, o.state <> 'open' from ${OURS} o
       where o.kind = 'dispute' and o.at < now() - interval '1 day' and o.processor = any(${processors}::text[])
-        and (o.state = 'open' or (o.state = 'won' and o.at > now() - make_interval(days => ${WON_DAYS}))))
+        and (o.state = 'open' or (o.state is not null and o.at > now() - make_interval(days => ${DECIDED_DAYS}))))
     select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", bool_or(differs) as differs,
       count(max(order_id) filter (where differs)) over () as ours
     from (select * from unequal union all select * from disputed) s group by 1, 2
     order by max(order_id) is null, max(at) filter (where differs) desc nulls last,
-      bool_and(is_won), min(at), 1, 2 limit ${most}`.execute(db)
+      bool_and(is_decided), min(at), 1, 2 limit ${most}`.execute(db)
   await sql`
     delete from pg_temp.compared where order_id is null and (processor, payment) not in (
       select * from unnest(${rows.map((one) => one.processor)}::text[], ${rows.map((one) => one.payment)}::text[]))`.execute(
