@@ -32,7 +32,7 @@ const CONTINUED = ['docs/storage.md', 'docs/refunds.md', 'docs/webhooks.md', 'do
 const DEMO: Record<string, string> = { PRODUCT: 'in dollars', FREE: 'for free', PWYW: 'pay what you want' }
 
 /** A loop that waits for something which never comes must end. */
-const LONGEST_MS = 300_000
+const LONGEST_MS = 1_800_000
 /** The commands run in a folder of their own, and npm in ours. */
 const NPM_HERE = `npm() { command npm --prefix '${ROOT}' "$@"; }`
 
