@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { copyDatabase } from '../../scripts/upgrade-database/copy.ts'
 import { bringUp } from '../../scripts/upgrade-database/schema.ts'
 import { startEmbedded } from '../../src/kit/embedded.ts'
-import { BACKUP_KEY, backUp, buy, end, runScript } from '../support/backups.ts'
+import { BACKUP_KEY, backUp, buy, end, runScript, sendAll } from '../support/backups.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
 
@@ -26,7 +26,7 @@ async function restored(t: Ends, env: Record<string, string>, args: string[] = [
 const isPaid = async (service: Service, orderId: string) => (await service.status(orderId)).body.status === 'paid'
 
 test('a command that starts the database by itself leaves no gap, and --at takes a moment after the last change', async (t) => {
-  const { dataDir, env } = await places(t)
+  const { dataDir, env, place } = await places(t)
   const service = await startService(t, dataDir, env)
   await backUp({ ...env, DATA_DIR: dataDir })
   const before = await buy(service)
@@ -35,6 +35,7 @@ test('a command that starts the database by itself leaves no gap, and --at takes
   assert.equal(ran.status, 0, ran.err)
   const again = await startService(t, dataDir, env)
   const after = await buy(again)
+  await sendAll(dataDir, place)
   await end(again)
   const back = await restored(t, env, ['--at', new Date().toISOString()])
   for (const { orderId, link } of [before, after]) {
@@ -86,7 +87,7 @@ test('while the disk of the backup is not mounted nothing is written below it, a
   fs.rmdirSync(place)
   fs.renameSync(mounted, place)
   const last = await startService(t, dataDir, env)
-  await until(() => waiting() === 0)
+  await sendAll(dataDir, place)
   await end(last)
   const back = await restored(t, env)
   for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))
@@ -148,6 +149,7 @@ test('another major version begins another log: the service makes a copy at once
   const second = await startService(t, dataDir, env)
   const after = await buy(second)
   await until(() => manifestsIn(place).some((id) => !known.has(id)))
+  await sendAll(dataDir, place)
   await end(second)
   const back = await restored(t, env)
   for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { findRunning } from '../../src/kit/embedded.ts'
 import { bareEnvironment, type Service } from './service.ts'
 import { eventually } from './shop.ts'
 
@@ -47,6 +52,18 @@ export async function buy(service: Service): Promise<{ orderId: string; link: st
   )
   const { pathname, search } = new URL(status.downloads[0].url)
   return { orderId: body.orderId, link: pathname + search }
+}
+
+/** Waits until everything until now is in the backup. A service that ends waits for its last part only for some seconds. */
+export async function sendAll(dataDir: string, place: string): Promise<void> {
+  const client = new pg.Client({ connectionString: findRunning(path.join(dataDir, 'postgres'))!.superuserUrl })
+  await client.connect()
+  // without a change in it a segment is not switched
+  await client.query(`select pg_logical_emit_message(false, 'test', 'something')`)
+  const { rows } = await client.query('select pg_walfile_name(pg_switch_wal()) as name')
+  await client.end()
+  const sent = () => fs.readdirSync(path.join(place, 'wal'), { recursive: true, encoding: 'utf8' })
+  while (!sent().some((name) => path.basename(name) === rows[0].name)) await sleep(50)
 }
 
 export async function end(service: Service): Promise<void> {
