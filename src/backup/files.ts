@@ -10,7 +10,7 @@ import { fileName } from './names.ts'
 
 const AT_ONCE = 200
 const MOST_NAMED = 10
-/** A recalled file is given to nobody any more, so nothing is missing without it. */
+/** Buyers do not get a recalled file any more, so a backup is complete without it. */
 const isNotRecalled = sql`not exists (
   select from withdrawn_files w join products p on p.seller_id = w.seller_id where p.id = f.product_id and w.sha256 = f.sha256)`
 

@@ -319,7 +319,10 @@ test('the stand-in signs as the library checks, and delivers late, twice, in any
 })
 
 test('by a seed the stand-in delivers each at least once, some twice, late or in another order, and waits for no clock', async () => {
-  /** What a shop gets of one payment's history, as the places of the events. It refuses `refused` of the deliveries at first. */
+  /**
+   * Sends the history of one payment to a shop that refuses the first `refused` deliveries. Returns the events by their places in the
+   * history, as they arrived.
+   */
   const deliveredBy = async (seed: string, refused = 0) => {
     const got: Wire[] = []
     const notifications = atLeastOnce(seed, async (event) => got.push(event) > refused)

@@ -4,7 +4,7 @@ import type { Wire } from './stripe-bank.ts'
 /** A notification is tried this often when the shop does not take it. A shop that refuses one for ever must not keep a test waiting. */
 const TRIES = 3
 
-/** What a seed wants of one notification. The numbers are below 2³². */
+/** How one notification is sent, drawn from the seed. The numbers are below 2³². */
 interface Draw {
   /** Its place among those that are sent together. */
   place: number
