@@ -58,7 +58,7 @@ test('a page from the service requests the payment form alone, and no data befor
   const asked: string[] = []
   page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
   await page.goto(DEMO_URL)
-  await page.waitForLoadState('networkidle')
+  await expect(page.locator('#card-number')).toBeVisible()
   expect(asked.filter((one) => /\.(js|css)$/.test(one))).toEqual([expect.stringMatching(FORM)])
   await page.getByLabel('E-mail').fill(newEmail())
   await page.waitForLoadState('networkidle')

@@ -15,7 +15,7 @@ export const OPERATOR = 'olga@operator.test'
 export function accountShop(shop: TestShop, payer: Payer) {
   const openAll = () =>
     openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))
-  return {
+  const own = {
     shop,
     openAll,
 
@@ -87,17 +87,23 @@ export function accountShop(shop: TestShop, payer: Payer) {
       return [...differences, ...notAsked]
     },
 
-    /** Does the same as the job that runs each minute, for accounts that are due now. */
-    async readDue() {
-      // the job of the minute itself would take the accounts from this one, and end later
+    /** Waits for the readings of accounts that are under way, and ends the job of the minute. Nothing reads by itself from then on. */
+    async untilAllRead() {
       await sql`delete from pgboss.schedule where name = 'read_accounts'`.execute(shop.db)
       await eventually(
         () =>
-          sql`select from pgboss.job where name = 'read_accounts' and state in ('created', 'retry', 'active')`.execute(
+          sql`
+            select from pgboss.job where name in ('read_account', 'read_accounts') and state in ('created', 'retry', 'active')`.execute(
             shop.db,
           ),
         ({ rows }) => rows.length === 0,
       )
+    },
+
+    /** Does the same as the job that runs each minute, for accounts that are due now. */
+    async readDue() {
+      // a job that is under way would take the accounts from this reading, and end later
+      await own.untilAllRead()
       await sql`update connected_accounts set due_at = now()`.execute(shop.db)
       await readDueAccounts({
         db: shop.db,
@@ -109,4 +115,5 @@ export function accountShop(shop: TestShop, payer: Payer) {
       })
     },
   }
+  return own
 }
