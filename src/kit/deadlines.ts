@@ -15,6 +15,8 @@ export interface Deadlines {
   readonly webhookAskMs: number
   /** All requests to the identity provider for one start or one return. We promise an answer in five seconds and have other work. */
   readonly identityProviderMs: number
+  /** One try to deliver an event to a seller's endpoint: name, connection, request and answer. */
+  readonly deliveryTryMs: number
   /** The longest silence of a mail server. The queue tries again, so the library's default of ten minutes is not needed. */
   readonly smtpMs: number
   /** One small request to the S3 store, such as for a file's size. A person waits for it. */
@@ -28,6 +30,7 @@ export const DEADLINES: Deadlines = Object.freeze({
   statusWaitMs: 2_000,
   webhookAskMs: 4_000,
   identityProviderMs: 3_000,
+  deliveryTryMs: 15_000,
   smtpMs: 10_000,
   storageQuestionMs: 3_000,
 })

@@ -1,4 +1,5 @@
 import type { Db } from '../kit/database.ts'
+import type { Deadlines } from '../kit/deadlines.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import type { Limit } from '../kit/limits.ts'
@@ -15,7 +16,7 @@ import { sendEndpointMails, watchEndpoints } from './health.ts'
 import { sendEndpointNotices } from './notices.ts'
 import { sweepWebhooks } from './retention.ts'
 import { endpointRoutes } from './routes.ts'
-import { type SendOptions, newSender } from './send.ts'
+import { newSender } from './send.ts'
 
 interface WebhooksParts {
   db: Db
@@ -24,12 +25,15 @@ interface WebhooksParts {
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
-  config: { secrets: readonly string[]; webhookReach: Reach; limits: { endpoint_address?: Limit } }
+  config: {
+    secrets: readonly string[]
+    webhookReach: Reach
+    limits: { endpoint_address?: Limit }
+    deadlines: Pick<Deadlines, 'deliveryTryMs'>
+  }
   baseUrl: string
   appUrl: string
   log: Log
-  /** For tests. */
-  sending?: Omit<SendOptions, 'reach'> | undefined
 }
 
 /** Registers the routes of endpoints and events, and starts to send due deliveries. */
@@ -47,7 +51,7 @@ export async function registerWebhooks(server: Server, parts: WebhooksParts) {
   await sendEndpointMails(jobs, { db, mailer, appUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'watch_endpoints', () => watchEndpoints(db, jobs))
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_webhooks', () => sweepWebhooks(db))
-  const sender = newSender({ reach, ...parts.sending })
+  const sender = newSender({ reach, tryMs: config.deadlines.deliveryTryMs })
   const dispatcher = startDispatcher({ db, send: sender.send, seal, urls, log })
   return {
     /** Begins no further try, and gives those under way `waitMs`. */

@@ -1,11 +1,10 @@
 import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
+import { DEADLINES } from '../kit/deadlines.ts'
 import { type Lookup, type Reach, isWithinReach, vettedLookup } from '../kit/public-address.ts'
 import { secondsOfRetryAfter } from './schedule.ts'
 
-/** The whole try: name, connection, request and answer. */
-const TRY_MS = 15_000
 /** Of an answer we read this much, so that an endless one costs nothing, and keep the beginning. */
 const READ_BYTES = 64 * 1024
 const KEPT_BYTES = 2 * 1024
@@ -46,7 +45,10 @@ export interface SendOptions {
  * Posts messages to addresses that strangers have chosen. Only addresses within `reach` are connected to, checked after the name is
  * resolved. It follows no redirect, reads a limited part of the answer, and gives up after a time. Never throws.
  */
-export function newSender({ reach, tryMs = TRY_MS, lookup, ca }: SendOptions): { send: Send; close: () => void } {
+export function newSender({ reach, tryMs = DEADLINES.deliveryTryMs, lookup, ca }: SendOptions): {
+  send: Send
+  close: () => void
+} {
   const agentOptions = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS, scheduling: 'lifo' } as const
   const agents = { http: new http.Agent(agentOptions), https: new https.Agent({ ...agentOptions, ...(ca && { ca }) }) }
   const vetted = vettedLookup(reach, lookup)

@@ -91,6 +91,10 @@ test('everything since a time is sent again, also what came before the endpoint,
   const { id } = await newEndpoint(ann, receiver.url, ['order.paid'])
   const after = await shop.paid()
   await gets(receiver, 'order.paid')
+  await eventually(
+    () => ann.call('GET', `/api/webhook-endpoints/${id}/deliveries`),
+    ({ body }) => body.items[0]?.status === 'delivered',
+  )
   const replay = (body: object) => ann.call('POST', `/api/webhook-endpoints/${id}/replay`, body)
   assert.deepEqual((await replay({ since: '2026-01-01', status: 'all' })).body, { count: 2 })
   const seen = await gets(receiver, 'order.paid', 3)

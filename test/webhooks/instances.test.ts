@@ -4,6 +4,9 @@ import { sql } from 'kysely'
 import { gets, manyEvents, newEndpoint, signedInSeller, startReceiver } from '../support/receiver.ts'
 import { eventually, startTestShop } from '../support/shop.ts'
 
+/** A receiver that hangs does so for the whole test. */
+const PATIENT = { deadlines: { deliveryTryMs: 1_800_000 } }
+
 test('two instances send each event once, with at most four tries of an endpoint under way', async (t) => {
   const one = await startTestShop(t)
   const two = await startTestShop(t, { databaseUrl: one.databaseUrl })
@@ -49,7 +52,7 @@ test('what a killed process had under way is sent again by another, with its id'
 })
 
 test('a process that has lost its lease while it sent writes no second try over the other’s', async (t) => {
-  const shop = await startTestShop(t)
+  const shop = await startTestShop(t, PATIENT)
   const ann = await signedInSeller(shop)
   let answer: (() => void) | undefined
   const receiver = await startReceiver(t, (_request, response) => {
@@ -78,7 +81,7 @@ test('a process that has lost its lease while it sent writes no second try over 
 })
 
 test('a receiver that hangs takes nothing from the others, and the service stops while it hangs', async (t) => {
-  const shop = await startTestShop(t)
+  const shop = await startTestShop(t, PATIENT)
   const ann = await signedInSeller(shop)
   const hanging = await startReceiver(t, () => {})
   const working = await startReceiver(t)

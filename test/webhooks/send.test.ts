@@ -209,7 +209,7 @@ test('an answer whose body is too slow, or breaks off, has been an answer all th
     response.writeHead(200, { 'content-length': 100 }).write('thanks', () => request.socket.destroy())
   })
   for (const [{ port }, tryMs] of [
-    [slow, 1000],
+    [slow, 4_000],
     [broken, 60_000],
   ] as const) {
     const { status, error, answer } = await sent(t, `http://127.0.0.1:${port}/`, { tryMs })
