@@ -11,8 +11,9 @@ export interface DueCheck {
 
 /** Requests for a check within this time share one check. A process that starts adds its queues one after the other. */
 const SOON_MS = 20
-/** With very many delayed jobs a check takes long. It then takes at most this part of the time. */
+/** With very many delayed jobs a check takes long. It then takes at most this part of the time, but the next one comes within ten seconds. */
 const MOST_OF_THE_TIME = 1 / 20
+const LONGEST_PAUSE_MS = 10_000
 
 /** Tells the slots of all queues of a process regularly whether jobs wait. */
 export function checkDue(
@@ -43,7 +44,8 @@ export function checkDue(
       onError(error)
     }
     isUnderWay = false
-    plan(isWanted ? SOON_MS : Math.max(everyMs, (performance.now() - began) / MOST_OF_THE_TIME))
+    const restMs = Math.min((performance.now() - began) / MOST_OF_THE_TIME, LONGEST_PAUSE_MS)
+    plan(isWanted ? SOON_MS : Math.max(everyMs, restMs))
   }
 
   plan(everyMs)
