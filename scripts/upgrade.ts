@@ -19,7 +19,7 @@ const USAGE = `npm run upgrade -- [--to=v1.2.3] [--service=till | --stop='…' -
 Without --service and --stop the service must be stopped. The new release is then started for a moment, to see that it becomes ready.`
 const WORK = '.upgrade'
 /** The release before gets at least this time: there is nothing else to go back to. */
-const GOING_BACK_MS = 60_000
+const GOING_BACK_MS = 300_000
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
 try {
