@@ -15,7 +15,7 @@ export default defineConfig({
   workers: 4,
   // These end a test that hangs. They are long, because on a machine with other work a good test takes many times as long, and some
   // tests wait for a job that runs once a minute. In a test, only a look that is repeated has a shorter limit of its own.
-  timeout: 300_000,
+  timeout: 1_200_000,
   expect: { timeout: 90_000, toPass: { timeout: 90_000 } },
   globalTimeout: 180 * 60_000,
   reporter: 'line',

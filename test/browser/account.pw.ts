@@ -1,4 +1,5 @@
 import type { BrowserContext, Page } from '@playwright/test'
+import { tryAgain } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import {
   PASSWORD,
@@ -201,6 +202,7 @@ test('another support address needs a fresh sign-in, which keeps the typed text,
   await expect(page.getByRole('alert')).toContainText(again)
   await page.unrouteAll()
   await page.getByRole('link', { name: 'Sign in again' }).click()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
   await page.getByRole('button', { name: 'Send me a code' }).click()
   await codeField(page).fill(await codeFor(page, email, 2))
   await expectAccount(page, email)
@@ -300,7 +302,7 @@ test('the page says that the service does not answer, and shows the account when
   await expectAccount(page, email)
   await expect(page.getByRole('alert')).toContainText('The service is busy.')
   await page.unrouteAll()
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await tryAgain(page)
   await expect(page.getByRole('alert')).toHaveCount(0)
   await expect(page.locator('#sessions li')).toHaveCount(1)
 })

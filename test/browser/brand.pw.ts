@@ -128,8 +128,9 @@ test('a box that is unticked while the order is being made takes the press back'
   await buyer.goto(`/pay/?product=${product}`)
   await buyer.getByLabel('E-mail').fill('bob@example.com')
   for (const box of await buyer.getByRole('checkbox').all()) await box.check()
-  const answer = buyer.waitForResponse('**/api/checkout')
+  const [asked, answer] = [buyer.waitForRequest('**/api/checkout'), buyer.waitForResponse('**/api/checkout')]
   await payByCard(buyer)
+  await asked
   await buyer.getByRole('checkbox').first().uncheck()
   goOn()
   await answer

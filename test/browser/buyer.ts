@@ -109,6 +109,15 @@ export async function sayBefore(page: Page, status: 'pending' | 'processing'): P
   }
 }
 
+/** Presses "Try again". The page tries by itself too, and has no button once that succeeds. */
+export async function tryAgain(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Try again' })
+  await expect(async () => {
+    if (await button.isVisible()) await button.click({ timeout: 1_000 })
+    await expect(button).toHaveCount(0, { timeout: 20_000 })
+  }).toPass()
+}
+
 /** The page gets no status, until the caller calls the returned function. */
 export async function sayNothing(page: Page): Promise<() => void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -42,7 +42,12 @@ export const test = base.extend<{ stripe: Awaited<ReturnType<typeof meetStripe>>
 
 export const form = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]')
 export const bankPage = (page: Page) => page.frameLocator('iframe[title="3D Secure"]')
-export const fill = (page: Page, number: string) => form(page).getByLabel('Card number').fill(number)
+
+/** What is typed before the form is ready is lost. */
+export async function fill(page: Page, number: string): Promise<void> {
+  await expectForm(page)
+  await form(page).getByLabel('Card number').fill(number)
+}
 
 /** The form before there is an order. */
 export async function toForm(page: Page, shop: StripeStandIn): Promise<{ email: string }> {

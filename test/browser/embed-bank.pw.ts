@@ -32,6 +32,7 @@ async function toForm(
   const email = newEmail()
   await frame.getByLabel('E-mail').fill(email)
   await expect(payIn(frame)).toBeVisible()
+  await expect(frame.locator('.form-place')).toHaveAttribute('data-stage', 'ready')
   return { frame, email }
 }
 const orderIdIn = async (frame: FrameLocator): Promise<string> =>
@@ -70,6 +71,7 @@ test('a payment method with a page of its own opens the same order in the whole 
   expect(await shownOrderId(page)).toBe(orderId)
   await expect(page.getByText(`${email[0]}…@example.com`)).toBeVisible()
   expect(page.url()).not.toMatch(/#|embed=|host=/)
+  await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'ready')
   await page
     .frameLocator('iframe[title="Secure payment input frame"]')
     .getByRole('radio', { name: 'Bank', exact: true })

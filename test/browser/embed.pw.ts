@@ -4,7 +4,7 @@ import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
 import { de } from '../../src/words/de.ts'
 import { newEmail, payByCard, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
-import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
+import { type OtherSite, buyLink, changeSite, giveUp, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in a frame, on a site of another origin.
 test.describe.configure({ mode: 'default' })
@@ -42,7 +42,6 @@ interface Heard {
   orderId?: string
 }
 const heardBy = (page: Page) => page.evaluate(() => (self as unknown as { heard: Heard[] }).heard)
-const giveUp = (page: Page) => page.evaluate(() => (self as unknown as { giveUp: () => void }).giveUp())
 
 const frameIn = (page: Page): FrameLocator => page.frameLocator('iframe[title="Checkout"]')
 const dialogIn = (page: Page) => page.getByRole('dialog', { name: 'Checkout' })
@@ -152,12 +151,18 @@ test('another language in the middle of a payment keeps the order, which is paid
   const frame = await openOverlay(page)
   const orders: string[] = []
   page.on('request', (request) => request.url().endsWith('/api/checkout') && orders.push(request.url()))
-  await order(frame)
+  const email = await order(frame)
   // the payment is made, and its answer is lost
-  await page.route('**/api/sandbox/confirm', async (route) => void (await route.fetch()))
-  const confirmed = page.waitForRequest('**/api/sandbox/confirm')
+  const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>()
+  await page.route('**/api/sandbox/confirm', async (route) => {
+    await route.fetch()
+    confirm()
+  })
+  const made = page.waitForResponse('**/api/checkout')
   await payByCard(frame)
+  const { orderId } = (await (await made).json()) as { orderId: string }
   await confirmed
+  await expect.poll(async () => (await statusOf(page, orderId, email)).status).toBe('paid')
   await frame.locator('.language select').selectOption('de')
   await expect(frame.getByText(de.ui.paid).first()).toBeVisible()
   await expect(frame.locator('form button[type=submit]')).toHaveCount(0)

@@ -14,6 +14,7 @@ import {
   sayNothing,
   shownOrderId,
   statusOf,
+  tryAgain,
 } from './buyer.ts'
 import { DEMO_URL, expect, test } from './fixtures.ts'
 
@@ -314,7 +315,7 @@ test('a paid order stays paid on the screen when the service cannot be reached',
   await expect(page.getByRole('alert')).toBeVisible()
   await expectNoPayButton(page)
   await page.unroute('**/api/**')
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await tryAgain(page)
   await expectPaid(page)
   expect(context.pages()).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-import { expectPaid, fillIn, makeOrder, newEmail, payWith, requestsTo, shownOrderId } from './buyer.ts'
+import { expectPaid, fillIn, makeOrder, newEmail, payWith, requestsTo, sayNothing, shownOrderId } from './buyer.ts'
 import { DEMO_URL, expect, test } from './fixtures.ts'
 
 // The steps after the payment are in a file of their own, which is not part of the first screen.
@@ -50,9 +50,11 @@ test('the file does not arrive before the bank answers: the page says that the p
 }) => {
   await page.route(AFTER, (route) => route.abort())
   await fillIn(page)
+  const release = await sayNothing(page)
   await payWith(page, { scenario: 'delayed_decline' })
   await expect(page.getByRole('heading', { name: 'Your payment is being confirmed' })).toBeVisible()
   await expect(page.getByRole('link', { name: 'View your order' })).toBeVisible()
+  release()
   // Why the bank said no needs no file: the buyer can try again at once.
   await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible()
 })

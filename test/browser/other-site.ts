@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type BrowserContext, expect, request } from '@playwright/test'
+import { type BrowserContext, type Page, expect, request } from '@playwright/test'
 import { BASE_URL, DEMO_URL } from './fixtures.ts'
 
 export type OtherSite = Awaited<ReturnType<typeof startOtherSite>>
@@ -48,15 +48,17 @@ export const buyLink = ({ url = DEMO_URL, base = BASE_URL, more = '', attributes
 export async function changeSite(method: 'put' | 'delete', host: string, url = BASE_URL): Promise<void> {
   const email = 'ann@demo.example'
   const api = await request.newContext({ baseURL: url, extraHTTPHeaders: { origin: url } })
+  const codes = async () => {
+    const mails = (await (await api.get(`/api/outbox?${new URLSearchParams({ to: email })}`)).json()) as Mail[]
+    return mails.flatMap(({ text }) => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? [])
+  }
+  const tried = new Set(await codes())
   const asked = await api.post('/api/auth/otp', { data: { email } })
   expect(asked.status()).toBe(202)
-  const tried = new Set<string>()
   await expect
     .poll(async () => {
       // another browser may have asked for a code of its own meanwhile, and a code allows few wrong tries
-      const mails = (await (await api.get(`/api/outbox?${new URLSearchParams({ to: email })}`)).json()) as Mail[]
-      const codes = mails.flatMap(({ text }) => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? [])
-      const code = codes.find((one) => !tried.has(one))
+      const code = (await codes()).find((one) => !tried.has(one))
       if (!code) return 0
       tried.add(code)
       return (await api.post('/api/auth/otp/verify', { data: { email, code } })).status()
@@ -81,3 +83,6 @@ export const waitForEver = (context: BrowserContext) =>
       return 0
     }) as typeof setTimeout
   })
+
+/** Ends the wait that the page would otherwise end by its clock. */
+export const giveUp = (page: Page) => page.evaluate(() => (self as unknown as { giveUp: () => void }).giveUp())

@@ -97,7 +97,7 @@ test('the form does not appear because the payment was made: the page asks the p
   stripe.faults.scriptAfter = scriptAfter
   await page.goto(shop.demoUrl, { waitUntil: 'domcontentloaded' })
   await makeOrder(page, newEmail(), shop.demoUrl)
-  await expect(page.getByText('Loading the payment form…')).toBeVisible()
+  await expect(page.getByText(/Loading the payment form…|still on its way/)).toBeVisible()
   shop.bank.confirm(intentOf(shop, await shownOrderId(page))['id'])
   release()
   await expectPaid(page)

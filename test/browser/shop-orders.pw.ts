@@ -206,7 +206,7 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await expect(async () => {
     await page.reload()
     await expect(page.getByText(/has confirmed it, and both addresses open the order\. It moves on /)).toBeVisible({
-      timeout: 3_000,
+      timeout: 20_000,
     })
   }).toPass()
   const old = await theirs.newPage()
@@ -310,7 +310,7 @@ async function withdraw(page: Page, { email, orderId }: { email: string; orderId
   await open(page, orderId)
   await expect(async () => {
     await page.reload()
-    await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 1_000 })
+    await expect(page.getByText('A buyer withdraws from the contract.')).toBeVisible({ timeout: 20_000 })
   }).toPass()
 }
 

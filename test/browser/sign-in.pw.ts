@@ -68,8 +68,8 @@ test('the page says when it can send a new code, and then only the new one works
   await page.clock.install()
   await page.goto('/sign-in/')
   await askCode(page, email)
-  const first = await codeFor(page, email)
   await expect(page.getByText('You can ask for a new code in 0:')).toBeVisible()
+  const first = await codeFor(page, email)
   const again = page.getByRole('button', { name: 'Send a new code' })
   await expect(again).toHaveCount(0)
   // A screen reader does not announce the countdown.

@@ -171,6 +171,7 @@ test('gets another order with another number, the same one after a reload, and r
   await fillCard(page, '4000000000000002')
   await payButton(page).click()
   await expect(page.getByRole('alert')).toContainText(/declined/i)
+  await expect.poll(() => new Set(orders.map(({ key }) => key)).size).toBe(2)
   const keys = new Map(orders.map(({ taxId, key }) => [key, taxId]))
   expect([...keys.values()]).toEqual(['FR40303265045', undefined])
   // the register changes its mind between the price and the order
@@ -217,8 +218,9 @@ test('a country that is changed while the order is being made takes the press ba
   })
   await newBuyer(page)
   await fillCard(page, '4242424242424242')
-  const answer = page.waitForResponse('**/api/checkout')
+  const [asked, answer] = [page.waitForRequest('**/api/checkout'), page.waitForResponse('**/api/checkout')]
   await payButton(page).click()
+  await asked
   await page.getByLabel('Your country').selectOption('DE')
   goOn()
   await answer
