@@ -47,7 +47,7 @@ before(async () => {
       return gone.has(address) ? done(says(550, '5.1.1 no such mailbox')) : done()
     },
   })
-  shop = await startTestShop(later, { env: { SMTP_URL: server.url } })
+  shop = await startTestShop(later, { env: { SMTP_URL: server.url }, deadlines: { smtpMs: 60_000 } })
   ann = await signIn('ann@shop.test')
   jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
   ends.push(() => jobs.stop())
@@ -83,8 +83,11 @@ async function paidOrder(email: string): Promise<string> {
   return order.orderId
 }
 
-const ask = (orderId: string, email: unknown, browser = ann) =>
-  browser.call('POST', `/api/orders/${orderId}/email`, { email })
+async function ask(orderId: string, email: unknown, browser = ann): Promise<Answer> {
+  // the sign-in of the beginning is long ago on a slow machine
+  if (browser === ann) await sql`update sessions set created_at = now() where created_at < now()`.execute(shop.db)
+  return browser.call('POST', `/api/orders/${orderId}/email`, { email })
+}
 const confirm = (orderId: string, email: unknown, code: unknown): Promise<Answer> =>
   newBrowser(shop).call('POST', `/api/checkout/${orderId}/email`, { email, code })
 const detail = async (orderId: string) => (await ann.call('GET', `/api/orders/${orderId}`)).body

@@ -28,7 +28,7 @@ test('a buyer finds the documents in the status, the receipt and the mail about 
 
   const mails = async () => (await shop.call<Mail[]>('GET', '/api/outbox?to=bob@example.com')).body
   const mailWith = async (number: string) =>
-    (await eventually(mails, (all) => all.some(({ text }) => text.includes(number)), 30)).find(({ text }) => text.includes(number))! // oxfmt-ignore
+    (await eventually(mails, (all) => all.some(({ text }) => text.includes(number)))).find(({ text }) => text.includes(number))! // oxfmt-ignore
   assert.ok((await mailWith(invoice!.number)).text.includes(`Rechnung ${invoice!.number} (PDF): ${invoice!.url}`))
   await refunded(shop, ann, orderId, 500)
   const credit = (await listed()).at(-1)!

@@ -76,7 +76,7 @@ test('after a refusal the service reads the rest of the body for some seconds, a
 })
 
 test('a client that reads nothing is cut, and one that goes on reading is not', async (t) => {
-  const { connect, large } = await listening(t, { readSilenceMs: 300 })
+  const { connect, large } = await listening(t, { readSilenceMs: 5_000 })
   const stalled = connect()
   stalled.socket.pause().write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
   await eventually(async () => large[0]?.destroyed, Boolean)

@@ -206,6 +206,9 @@ test('a mail server that hangs delays no buyer', async (t) => {
   assert.equal(await openMails(shop), 9, 'and no mail counts as sent')
 })
 
+/** A held mail waits for the test, and is not tried again. */
+const PATIENT_WITH_MAIL = { smtpMs: 1_800_000 }
+
 /** A mail server that does not answer about mailboxes that begin with `slow`, until the test releases them. */
 async function startSlowServer(t: TestContext) {
   const held: (() => void)[] = []
@@ -219,7 +222,7 @@ async function startSlowServer(t: TestContext) {
 
 test('thirty mailboxes that do not answer delay no other mailbox’s code', async (t) => {
   const { server, held } = await startSlowServer(t)
-  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url }, deadlines: PATIENT_WITH_MAIL })
   const ask = (email: string) => newBrowser(shop).askCode(email)
   await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`slow${n}@seller.test`)))
   await eventually(
@@ -233,7 +236,10 @@ test('thirty mailboxes that do not answer delay no other mailbox’s code', asyn
 
 test('mailboxes that do not answer delay no other receipt, and receipts delay no code', async (t) => {
   const { server, held, answerAll } = await startSlowServer(t)
-  const shop = await startTestShop(t, { env: { SMTP_URL: server.url, MAIL_CONNECTIONS: '4' } })
+  const shop = await startTestShop(t, {
+    env: { SMTP_URL: server.url, MAIL_CONNECTIONS: '4' },
+    deadlines: PATIENT_WITH_MAIL,
+  })
   const productId = await shop.product({ priceMinor: 0 })
   const order = (email: string) => shop.checkout({ productId, email })
   const heldUp = (count: number) =>

@@ -47,7 +47,6 @@ async function runJob(shop: TestShop, queue: string): Promise<void> {
   await eventually(
     () => query<{ state: string }>(shop.db, sql`select state from pgboss.job where id = ${id}`),
     ([job]) => job?.state === 'completed',
-    60,
   )
 }
 

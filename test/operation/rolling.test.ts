@@ -7,7 +7,7 @@ import { bareEnvironment } from '../support/service.ts'
 const ROLLING = fileURLToPath(new URL('../../drills/rolling.ts', import.meta.url))
 
 test('no checkout fails while two instances of the previous release are replaced by this one', () => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [ROLLING, '--rate=8'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [ROLLING, '--rate=4'], {
     encoding: 'utf8',
     env: bareEnvironment(),
   })

@@ -134,7 +134,7 @@ test('the machine’s checks name the backup, the disk and the clock, each with 
 test('a check that hangs or fails becomes a warning, and hides no other', async (t) => {
   const { db } = shop()
   const folder = await temporaryFolder(t)
-  const base = { db, folders: [folder], addresses: [], backup: async () => undefined, checkMs: 3_000 }
+  const base = { db, folders: [folder], addresses: [], backup: async () => undefined, checkMs: 10_000 }
   const marks = async (machine: Parameters<typeof checkMachine>[0]) =>
     (await checkMachine(machine)).map(({ about, mark }) => `${about} ${mark}`)
   const disk = (await marks(base))[1]!

@@ -69,7 +69,7 @@ const BUYER = `
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ clientSecret: order.clientSecret, rail: 'card' }),
   })
-  const paid = await till.waitUntilPaid(order.orderId, 'bob@example.com', { signal: AbortSignal.timeout(20_000) })
+  const paid = await till.waitUntilPaid(order.orderId, 'bob@example.com', { signal: AbortSignal.timeout(120_000) })
   const files = await Promise.all(paid.downloads.map(async ({ url }) => (await fetch(baseUrl + new URL(url).pathname)).text()))
   await till.sendReceipt(order.orderId, 'bob@example.com')
   const links = await till.downloads(order.orderId, 'eve@example.com')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Order } from '../../src/orders/seller-view.ts'
+import { holdBank } from '../stand-ins/processor.ts'
 import { recordJobs } from '../support/jobs.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type TestShop, eventually } from '../support/shop.ts'
@@ -119,8 +120,10 @@ test('the sandbox has a bank that takes its time and then says no', async (t) =>
   const { shop } = await startStripeShop(t, { env: { PROCESSORS: 'sandbox' } })
   await recordJobs(shop.db)
   const order = await shop.checkout()
+  const release = await holdBank(shop, order)
   assert.deepEqual((await shop.confirm(order, 'delayed_decline', 'bank_transfer')).body, { status: 'processing' })
   await shop.until(order.orderId, ({ status, canPay }) => status === 'processing' && canPay === false)
+  await release()
   await shop.until(order.orderId, ({ status, canPay }) => status === 'processing' && canPay === true)
   assert.equal(await promised(shop), 1)
   assert.equal((await shop.confirm(order)).status, 200)

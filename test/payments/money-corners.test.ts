@@ -34,7 +34,7 @@ test('a second payment that the buyer disputes before it went back is left to th
   const order = await shop.checkout({ productId: await rupees() })
   bank.pay(order.clientSecret!)
   await bank.delivered()
-  bank.break(/POST .*refund/, 'server_error')
+  bank.break(/POST .*refund/, 'server_error', 99)
   const second = bank.pay(order.clientSecret!, { evenIfPaid: true })
   await bank.delivered()
   await eventually(
@@ -43,6 +43,7 @@ test('a second payment that the buyer disputes before it went back is left to th
   )
   bank.openDispute(second.id)
   await bank.delivered()
+  bank.works()
   await tryAgainNow(shop)
   await eventually(
     () => query<{ state: string }>(shop.db, sql`select state from refunds`),

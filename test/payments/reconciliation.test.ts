@@ -42,7 +42,6 @@ const quiet = (shop: TestShop) =>
         sql`select name from ${openJobs} as j where name in ('sandbox_notify', 'sandbox_later', 'refund')`,
       ),
     (waiting) => waiting.length === 0,
-    40,
   )
 
 /** Everything that can happen to an order, in currencies with 0, 2 and 3 decimals. */
@@ -461,7 +460,7 @@ test('each night’s reconciliation sets the metrics for an alarm, on whichever 
   const night = async () => {
     const before = (await reconciliations()).length
     await inTransaction(shop.db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }]))
-    await eventually(reconciliations, (all) => all.length > before, 60)
+    await eventually(reconciliations, (all) => all.length > before)
   }
   assert.equal(await measured(), 'Nan')
   const order = await shop.paid()

@@ -53,7 +53,6 @@ test('a refund that the processor has taken is not called failed when a dispute 
   await eventually(
     () => jobs(shop, 'retry'),
     (waiting) => waiting.length > 0,
-    5,
   ).catch(() => {})
   assert.deepEqual(await seller.statuses(order), ['pending'])
   bank.closeDispute(id, 'won')
@@ -72,7 +71,6 @@ test('a refund that a bank has had for eleven days is not called failed since th
   await eventually(
     () => jobs(shop, 'completed'),
     (done) => done.length > 0,
-    20,
   )
   assert.deepEqual(await seller.statuses(order), ['pending'])
 })

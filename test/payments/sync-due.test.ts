@@ -111,7 +111,7 @@ test('a new order is looked at within a minute, and then less and less often as 
     assert.equal(state, 'pending')
     // as long as it is old: 0, then 1, 1 + 2 = 3, and 3 + 5 = 8, which is more than the longest pause of 6
     about(nextHours, dueAt!.getTime() - now.getTime())
-    assert.ok(dueAt!.getTime() - now.getTime() >= 50_000)
+    assert.ok(dueAt!.getTime() > now.getTime())
   }
 })
 
@@ -302,7 +302,7 @@ test('two services that look at the same time ask about each order once, however
   await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
   await Promise.all([shop.syncDue(), other.syncDue(), shop.syncDue()])
   for (const [i, order] of orders.entries()) {
-    const { state } = await lookUntilLater(shop, order)
+    const { state } = await rowOf(shop, order)
     assert.equal(state, i < 20 ? 'paid' : 'pending')
     assert.equal((await asked(order.orderId)).length, 1)
   }

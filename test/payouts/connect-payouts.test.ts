@@ -31,6 +31,9 @@ test('a payout of Stripe shows its orders, fees and refunds, to its seller alone
   seller.bank.move('ch_elsewhere', 'charge', 500, 'usd', 20)
   const made = seller.bank.payOut('usd')
   const payout = await untilState(seller, 'sent')
+  // its items are stored after it
+  await all().server.delivered()
+  await all().untilAllRead()
   // 2 × (1900 − 38) − 950 + 19 + 480
   assert.deepEqual(
     [payout.amount, payout.currency, payout.by, payout.reference, payout.destination],
@@ -138,6 +141,8 @@ test('a list of many payouts is stored in one statement, and repeated in one', a
 test('what is in Stripe’s list and not here is a difference of the books', async () => {
   const seller = await all().selling()
   await all().paid(seller)
+  await all().server.delivered()
+  await all().untilAllRead()
   all().server.knobs.notify = 'never'
   const now = all().server.bank.now
   // accounts are read every few hours, so only an older payout should be here

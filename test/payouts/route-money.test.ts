@@ -129,6 +129,10 @@ test('while a reversal may be under way, no second one begins', async () => {
   await eventually(
     async () => {
       await all().hurry('refund')
+      // on a slow machine the lease would end before the second try
+      await sql`
+        update passes set taking_until = now() + interval '50 seconds'
+        where order_id = ${one.order.orderId} and taking_until is not null`.execute(all().shop.db)
       const { rows } = await sql<{ tries: number }>`
         select retry_count as tries from pgboss.job where name = 'refund' and data->>'refundId' = ${id}`.execute(
         all().shop.db,

@@ -306,7 +306,7 @@ test('two at once leave one picture, and each that was replaced stays for a mont
 
 test('a seller’s fourth picture at once is refused for a moment', async () => {
   const productId = await newProduct()
-  const png = await plain(3000, 3000).png().toBuffer()
+  const png = await plain(1500, 1500).png().toBuffer()
   const busy: Awaited<ReturnType<typeof put>>[] = []
   // on a busy machine the service can read them one after the other, and is done with the first before the fourth is here
   for (let round = 0; busy.length === 0; round++) {

@@ -207,7 +207,7 @@ test('an answer that does not check out, or says no, leads to the sign-in page w
 test('with a provider that hangs, start and return get a response, and no other request waits for it', async (t) => {
   const hanging = await startHostileProvider(t)
   const env = settingsOf(hanging.settings)
-  const impatient = await startTestShop(t, { env, deadlines: { identityProviderMs: 700 } })
+  const impatient = await startTestShop(t, { env, deadlines: { identityProviderMs: 5_000 } })
   // this one would wait longer than the test may take, and has not read the provider's metadata yet
   const patient = await startTestShop(t, {
     env,

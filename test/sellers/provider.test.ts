@@ -38,7 +38,7 @@ async function start(t: TestContext, options?: HostileOptions) {
   const log = newLog('silent')
   log.warn = log.info = ((line: Line) => void lines.push(line)) as Log['warn']
   const newClient = (changes: Partial<HostileProvider['settings']> = {}, options = {}) =>
-    identityProvider({ ...provider.settings, ...changes }, CALLBACK, log, options)
+    identityProvider({ ...provider.settings, ...changes }, CALLBACK, log, { identityProviderMs: 60_000, ...options })
   return { provider, lines, client: newClient(), newClient }
 }
 

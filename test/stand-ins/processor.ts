@@ -89,8 +89,10 @@ export async function holdBank(shop: TestShop, { orderId }: { orderId: string })
   return async () => {
     await sql`delete from held where payment_id = ${processorPaymentId}`.execute(shop.db)
     await sql`
-      update pgboss.job set start_after = now()
-      where name in ('sandbox_later', 'sandbox_refund') and data->>'id' = ${processorPaymentId}`.execute(shop.db)
+      with due as (
+        update pgboss.job set start_after = now()
+        where name in ('sandbox_later', 'sandbox_refund') and data->>'id' = ${processorPaymentId} returning name)
+      select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), name) from due`.execute(shop.db)
   }
 }
 

@@ -141,7 +141,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
             'x-razorpay-event-id': id,
           },
           body,
-          signal: AbortSignal.timeout(5_000),
+          signal: AbortSignal.timeout(120_000),
         })
         await response.arrayBuffer()
         status = response.status

@@ -58,12 +58,11 @@ export async function tryAgainNow(shop: TestShop): Promise<void> {
   await eventually(
     () => jobs(shop, 'retry'),
     (waiting) => waiting.length > 0,
-    30,
   )
+  await sql`update refunds set asked_at = asked_at - interval '2 minutes'`.execute(shop.db)
   await sql`update pgboss.job set start_after = now() - interval '1 second' where name = 'refund' and state = 'retry'`.execute(
     shop.db,
   )
-  await sql`update refunds set asked_at = asked_at - interval '2 minutes'`.execute(shop.db)
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'refund')`.execute(shop.db)
 }
 

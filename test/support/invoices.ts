@@ -66,6 +66,5 @@ export async function refunded(shop: TestShop, seller: Browser, orderId: string,
   await eventually(
     () => documents(shop, orderId),
     (rows) => rows.length > before,
-    30,
   )
 }

@@ -26,7 +26,7 @@ export interface World {
 
 export async function newWorld(t: TestContext): Promise<World> {
   const url = await newDatabase(t)
-  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 2, patient: true, onError: () => {} })
   const ends: (() => Promise<void>)[] = []
   atEnd(t, async () => {
     for (const end of ends) await end()
@@ -77,7 +77,6 @@ export async function startOther(
     eventually(
       async () => said,
       (text) => text.includes(word),
-      60,
     )
   await says('ready')
   if (how === 'waits') await add(world, jobs, queue)

@@ -63,6 +63,8 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       const order = await shop.checkout({ productId: seller.productId })
       const payment = bank.pay(order.clientSecret!)
       await shop.until(order.orderId, ({ paid }) => paid)
+      // the payment has more than one notification
+      await bank.delivered()
       return { ...order, paymentId: String(payment.id), razorpayOrder: order.clientSecret! }
     },
 
