@@ -196,18 +196,19 @@ test('an order that was forgotten during a request stays forgotten', async ({ pa
   await expect(page.getByRole('alert')).toBeVisible()
   isAway = false
   await tell('visibilitychange')
-  await expect.poll(() => held.length).toBe(1)
+  await expect.poll(() => held.length).toBeGreaterThan(0)
   await page.getByRole('button', { name: 'Forget this order on this device' }).click()
   await expect(page.getByLabel('E-mail')).toHaveValue('')
   await expect(page.getByRole('alert')).toHaveCount(0)
+  const asked = held.length
   const late = page.waitForResponse(/\/status\?/)
-  await held[0]!()
+  await Promise.all(held.map((goOn) => goOn()))
   await (await late).finished()
   await tell('online')
   // The page has seen the late answer before the answer to a later request.
   await page.evaluate(() => fetch('/'))
   await expect(page.getByLabel('E-mail')).toBeVisible()
-  expect(held).toHaveLength(2)
+  expect(held).toHaveLength(asked)
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(orderId)
 })
 
