@@ -31,7 +31,7 @@ const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
   refund ORDER [AMOUNT]         refunds all that is left, or an amount in minor units
   receipt ORDER                 mails the receipt again
   recall FILE REASON            recalls a file for good; its buyers read the reason
-  tax-rates load FILE           replaces the rates of tax by those of a CSV, see docs/tax.md
+  tax-rates load FILE           replaces the tax rates by those of a CSV, see docs/tax.md
   tax-rates show                the loaded rates, in the same form
   log [SUBJECT]                 what operators have done, newest first`
 const MOST_SHOWN = 100

@@ -118,7 +118,7 @@ const PROBLEMS = {
   consent_required: [422, 'Consent is missing'],
   country_required: [422, 'The buyer’s country is missing'],
   country_unconfirmed: [422, 'The buyer’s country is in doubt'],
-  tax_rate_missing: [409, 'A rate of tax is missing'],
+  tax_rate_missing: [409, 'A tax rate is missing'],
   discount_not_valid: [422, 'The code is not valid'],
   url_not_allowed: [422, 'This address is not allowed'],
   amount_too_small: [422, 'The amount is too small'],

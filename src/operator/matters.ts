@@ -109,7 +109,7 @@ async function missingTaxRates(db: Db): Promise<Matter[]> {
   const missing = (await listMissingRates(db)).slice(0, MOST_SHOWN)
   return missing.map(({ country, category, sellers }) => ({
     what: 'tax_rate_missing',
-    says: `The rate of tax “${category}” of ${country} is missing, and ${sellers === 1 ? 'a seller needs' : `${sellers} sellers need`} it: buyers there cannot buy.`,
+    says: `The tax rate “${category}” of ${country} is missing, and ${sellers === 1 ? 'a seller needs' : `${sellers} sellers need`} it: buyers there cannot buy.`,
     advice: 'Load the rates: npm run operator -- tax-rates load FILE.csv, see docs/tax.md.',
     view: null,
     at: null,
@@ -178,7 +178,8 @@ async function refusedPayments(db: Db): Promise<Matter[]> {
   return rows.map(({ processor, code, times, at }) => ({
     what: 'payments_refused',
     says: `${processor} refused to start ${times} ${times === 1 ? 'payment' : 'payments'} (${code}).`,
-    advice: 'Correct the account in the processor’s dashboard; docs/payments.md explains the codes.',
+    advice:
+      'npm run doctor on the machine names missing permissions and payment methods. Then correct the account in the processor’s dashboard.',
     view: null,
     at,
   }))

@@ -41,7 +41,7 @@ const Query = Type.Object({
   format: Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' })),
 })
 
-/** The rates of tax of the whole service. */
+/** The tax rates of the whole service. */
 export function taxRateRoutes(server: Server, { db, operators }: OperatorRouteParts): void {
   server.get(
     '/api/operator/tax-rates',
@@ -49,7 +49,7 @@ export function taxRateRoutes(server: Server, { db, operators }: OperatorRoutePa
       config: HIDDEN,
       schema: {
         operationId: 'operatorTaxRates',
-        summary: 'The loaded rates of tax',
+        summary: 'The loaded tax rates',
         description: 'With `Accept: text/csv` the response is a file in the form that `npm run operator -- tax-rates load` reads.', // oxfmt-ignore
         tags: TAG,
         querystring: Query,
@@ -70,7 +70,7 @@ export function taxRateRoutes(server: Server, { db, operators }: OperatorRoutePa
       bodyLimit: LARGEST_LOAD_BYTES,
       schema: {
         operationId: 'operatorLoadTaxRates',
-        summary: 'Replace the rates of tax',
+        summary: 'Replace the tax rates',
         description:
           'Needs a sign-in of the last ten minutes. The rates replace all that were loaded before, in one transaction. Orders keep the rate that they were made with. If one is wrong or two overlap, nothing changes.', // oxfmt-ignore
         tags: TAG,

@@ -10,7 +10,7 @@ export interface LoadedRates {
   missing: MissingRate[]
 }
 
-/** Replaces all rates of tax, with an entry in the log, in one transaction. Refuses `validation_failed`. */
+/** Replaces all tax rates, with an entry in the log, in one transaction. Refuses `validation_failed`. */
 export const loadRatesAsOperator = (db: Db, actor: string, rates: readonly PlacedRate[]): Promise<LoadedRates> =>
   inTransaction(db, async (tx) => {
     const before = await listRates(tx)

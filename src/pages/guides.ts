@@ -15,7 +15,9 @@ const FOR_INTEGRATORS = [
   'sign-in',
 ]
 /** The address in the commands for integrators. They are tried against a service on the reader’s own machine. */
-const EXAMPLE_URL = /http:\/\/127\.0\.0\.1:4000/g
+const EXAMPLE_URL = 'http://127.0.0.1:4000'
+/** Where it stands for the pages, and not for the API. */
+const EXAMPLE_APP = new RegExp(`(\\bAPP=|\\borigin: )${EXAMPLE_URL}`, 'g')
 const CACHED = 'public, max-age=3600'
 
 interface Guide {
@@ -31,7 +33,7 @@ export async function guideRoutes(
   server: Server,
   { root, baseUrl, appUrl }: { root: string; baseUrl: string; appUrl: string },
 ): Promise<void> {
-  const guides = await readGuides(root, baseUrl)
+  const guides = await readGuides(root, baseUrl, appUrl)
   const hide = { schema: { hide: true } }
   for (const { name, text } of guides)
     server.get(`/docs/${name}.md`, hide, async (_request, reply) =>
@@ -43,7 +45,7 @@ export async function guideRoutes(
   )
 }
 
-async function readGuides(root: string, baseUrl: string): Promise<Guide[]> {
+async function readGuides(root: string, baseUrl: string, appUrl: string): Promise<Guide[]> {
   const inFolder = (await fs.readdir(path.join(root, 'docs'))).filter((file) => file.endsWith('.md')).sort()
   const files = [
     ...inFolder.map((file) => ({ name: file.slice(0, -'.md'.length), file: path.join('docs', file) })),
@@ -53,8 +55,8 @@ async function readGuides(root: string, baseUrl: string): Promise<Guide[]> {
   return Promise.all(
     files.map(async ({ name, file }) => {
       const source = await fs.readFile(path.join(root, file), 'utf8')
-      const ours = FOR_INTEGRATORS.includes(name) ? source.replaceAll(EXAMPLE_URL, baseUrl) : source
-      const text = withServedLinks(ours, names)
+      const withAddresses = () => source.replaceAll(EXAMPLE_APP, `$1${appUrl}`).replaceAll(EXAMPLE_URL, baseUrl)
+      const text = withServedLinks(FOR_INTEGRATORS.includes(name) ? withAddresses() : source, names)
       const title = /^# (.+)$/m.exec(source)?.[1] ?? name
       return { name, title, about: firstSentence(source), text }
     }),

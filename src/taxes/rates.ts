@@ -4,7 +4,7 @@ import type { Db, Tx } from '../kit/database.ts'
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
 import { momentOf } from '../kit/period.ts'
 
-/** A rate of tax in a country, in percent, from the first to the last day of UTC. */
+/** A tax rate in a country, in percent, from the first to the last day of UTC. */
 export interface TaxRate {
   country: string
   category: string

@@ -278,7 +278,7 @@ export const de: Catalogue = {
     enterEmail:
       'Geben Sie die E-Mail-Adresse ein, mit der Sie bestellt haben; dann zeigt diese Seite Ihren Beleg und Ihre Dateien.',
     enterBoth:
-      'Mit der Nummer und Ihrer E-Mail-Adresse sehen Sie den Beleg und die Dateien jederzeit wieder. Beides steht in der Mail, die Sie bekommen haben.',
+      'Mit der Nummer und Ihrer E-Mail-Adresse sehen Sie den Beleg und die Dateien jederzeit wieder. Die Bestellnummer steht im Beleg und beginnt mit ord_.',
     checkTyping: 'Bitte prüfen Sie auf Tippfehler und versuchen Sie es noch einmal.',
     emailMissing: 'Bitte geben Sie die E-Mail-Adresse der Bestellung ein.',
     show: 'Bestellung zeigen',

@@ -196,7 +196,7 @@ export const en = {
       'The full price goes back to you. It can take some days to show on your statement. The files are no longer available.',
     disputed: 'This payment is disputed',
     disputedText:
-      'Your bank has asked for the money back, so the files are on hold until that is decided. Was it a mistake? Tell your bank, and the files come back.',
+      'Your bank has asked for the money back, so the files are on hold until that is decided. Was it a mistake? Tell your bank. The files come back when it has closed the dispute.',
     chargedBack: 'Your bank reversed this payment',
     chargedBackText: 'Your bank has returned the money to you. The files are no longer available.',
     closed: 'This order is closed',
@@ -237,7 +237,7 @@ export const en = {
     sandboxOtherNumber:
       'This is not one of the test numbers, so nothing was sent. Please never type the number of a real card here.',
     sandboxNoExpiry: 'Please enter the month and the year, such as {example}.',
-    sandboxOver: 'This date is over.',
+    sandboxOver: 'This date has passed.',
     sandboxNoCode: 'Please enter three digits.',
   },
   /** The texts of several pages around a mailed code. */
@@ -278,7 +278,7 @@ export const en = {
     yourOrder: 'Your order',
     enterEmail: 'Enter the e-mail address you ordered with, and this page shows your receipt and your files.',
     enterBoth:
-      'With its number and your e-mail address you see the receipt and the files again, at any time. Both are in your receipt.',
+      'With its number and your e-mail address you see the receipt and the files again, at any time. The order number is in your receipt and begins with ord_.',
     checkTyping: 'Please check for typing errors and try again.',
     emailMissing: 'Please enter the e-mail address of the order.',
     show: 'Show the order',

@@ -273,7 +273,7 @@ export const es: Catalogue = {
     enterEmail:
       'Introduzca el correo electrónico con el que hizo el pedido y esta página mostrará su recibo y sus archivos.',
     enterBoth:
-      'Con su número y su correo electrónico puede ver el recibo y los archivos en cualquier momento. Ambos están en el correo que recibió.',
+      'Con su número y su correo electrónico puede ver el recibo y los archivos en cualquier momento. El número de pedido está en su recibo y empieza por ord_.',
     checkTyping: 'Compruebe si hay errores al escribir e inténtelo de nuevo.',
     emailMissing: 'Introduzca el correo electrónico del pedido.',
     show: 'Mostrar el pedido',

@@ -275,7 +275,7 @@ export const fr: Catalogue = {
     yourOrder: 'Votre commande',
     enterEmail: 'Saisissez l’adresse e-mail de la commande, et cette page affiche votre reçu et vos fichiers.',
     enterBoth:
-      'Avec son numéro et votre adresse e-mail, vous retrouvez le reçu et les fichiers à tout moment. Les deux figurent dans l’e-mail que vous avez reçu.',
+      'Avec son numéro et votre adresse e-mail, vous retrouvez le reçu et les fichiers à tout moment. Le numéro de commande figure sur votre reçu et commence par ord_.',
     checkTyping: 'Veuillez vérifier la saisie et réessayer.',
     emailMissing: 'Veuillez saisir l’adresse e-mail de la commande.',
     show: 'Afficher la commande',

@@ -272,7 +272,7 @@ export const id: Catalogue = {
     enterEmail:
       'Masukkan alamat email yang Anda pakai memesan, lalu halaman ini menampilkan tanda terima dan file Anda.',
     enterBoth:
-      'Dengan nomornya dan alamat email, Anda dapat melihat tanda terima dan file lagi kapan saja. Keduanya ada di email yang Anda terima.',
+      'Dengan nomornya dan alamat email, Anda dapat melihat tanda terima dan file lagi kapan saja. Nomor pesanan ada di tanda terima dan diawali ord_.',
     checkTyping: 'Silakan periksa kesalahan ketik dan coba lagi.',
     emailMissing: 'Silakan masukkan alamat email pesanan.',
     show: 'Tampilkan pesanan',

@@ -274,7 +274,7 @@ export const it: Catalogue = {
     yourOrder: 'Il suo ordine',
     enterEmail: 'Inserisca l’indirizzo e-mail con cui ha ordinato: questa pagina mostrerà la ricevuta e i file.',
     enterBoth:
-      'Con il numero e il suo indirizzo e-mail rivede la ricevuta e i file in qualsiasi momento. Entrambi sono nell’e-mail che ha ricevuto.',
+      'Con il numero e il suo indirizzo e-mail rivede la ricevuta e i file in qualsiasi momento. Il numero d’ordine è nella ricevuta e inizia con ord_.',
     checkTyping: 'Controlli che non ci siano errori di battitura e riprovi.',
     emailMissing: 'Inserisca l’indirizzo e-mail dell’ordine.',
     show: 'Mostra l’ordine',

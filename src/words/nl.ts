@@ -273,7 +273,7 @@ export const nl: Catalogue = {
     yourOrder: 'Uw bestelling',
     enterEmail: 'Vul het e-mailadres in waarmee u hebt besteld, dan toont deze pagina uw bon en uw bestanden.',
     enterBoth:
-      'Met het nummer en uw e-mailadres ziet u de bon en de bestanden op elk moment terug. Beide staan in de mail die u hebt gekregen.',
+      'Met het nummer en uw e-mailadres ziet u de bon en de bestanden op elk moment terug. Het bestelnummer staat op uw bon en begint met ord_.',
     checkTyping: 'Controleer op typefouten en probeer het opnieuw.',
     emailMissing: 'Vul het e-mailadres van de bestelling in.',
     show: 'Toon de bestelling',

@@ -269,7 +269,7 @@ export const pl: Catalogue = {
     yourOrder: 'Twoje zamówienie',
     enterEmail: 'Wpisz adres e-mail użyty w zamówieniu, a ta strona pokaże potwierdzenie i pliki.',
     enterBoth:
-      'Z numerem i adresem e-mail zobaczysz potwierdzenie i pliki w każdej chwili. Oba są w mailu, który do Ciebie wysłaliśmy.',
+      'Z numerem i adresem e-mail zobaczysz potwierdzenie i pliki w każdej chwili. Numer zamówienia jest w potwierdzeniu i zaczyna się od ord_.',
     checkTyping: 'Sprawdź, czy nie ma literówek, i spróbuj ponownie.',
     emailMissing: 'Wpisz adres e-mail zamówienia.',
     show: 'Pokaż zamówienie',

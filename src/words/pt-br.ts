@@ -270,7 +270,7 @@ export const ptBR: Catalogue = {
     yourOrder: 'Seu pedido',
     enterEmail: 'Digite o e-mail usado no pedido e esta página mostra seu recibo e seus arquivos.',
     enterBoth:
-      'Com o número e seu e-mail você vê o recibo e os arquivos de novo, a qualquer momento. Os dois estão no e-mail que você recebeu.',
+      'Com o número e seu e-mail você vê o recibo e os arquivos de novo, a qualquer momento. O número do pedido está no recibo e começa com ord_.',
     checkTyping: 'Verifique se há erros de digitação e tente de novo.',
     emailMissing: 'Digite o e-mail do pedido.',
     show: 'Mostrar o pedido',

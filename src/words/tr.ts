@@ -268,7 +268,7 @@ export const tr: Catalogue = {
     yourOrder: 'Siparişiniz',
     enterEmail: 'Siparişte kullandığınız e-posta adresini girin; bu sayfa makbuzunuzu ve dosyalarınızı gösterir.',
     enterBoth:
-      'Numarası ve e-posta adresinizle makbuzu ve dosyaları istediğiniz zaman yeniden görürsünüz. İkisi de aldığınız e-postada.',
+      'Numarası ve e-posta adresinizle makbuzu ve dosyaları istediğiniz zaman yeniden görürsünüz. Sipariş numarası makbuzunuzdadır ve ord_ ile başlar.',
     checkTyping: 'Lütfen yazım hatalarını kontrol edip yeniden deneyin.',
     emailMissing: 'Lütfen siparişin e-posta adresini girin.',
     show: 'Siparişi göster',

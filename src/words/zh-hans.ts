@@ -258,7 +258,7 @@ export const zhHans: Catalogue = {
     noScript: '要在此页面查看订单，请启用 JavaScript。',
     yourOrder: '您的订单',
     enterEmail: '输入下单时使用的电子邮箱，此页面将显示您的收据和文件。',
-    enterBoth: '凭订单号和电子邮箱，您可以随时再次查看收据和文件。两者都在您收到的邮件中。',
+    enterBoth: '凭订单号和电子邮箱，您可以随时再次查看收据和文件。订单号在您的收据中，以 ord_ 开头。',
     checkTyping: '请检查是否有输入错误，然后重试。',
     emailMissing: '请输入订单的电子邮箱。',
     show: '查看订单',

@@ -325,7 +325,7 @@ test('only test numbers pay in the sandbox: any other is refused in the browser,
   await fillCard(page, '4242424242424242')
   await page.getByLabel('Expiry').fill('01 / 20')
   await payButton(page).click()
-  await expect(page.getByLabel('Expiry')).toHaveAccessibleDescription('This date is over.')
+  await expect(page.getByLabel('Expiry')).toHaveAccessibleDescription('This date has passed.')
   await page.getByLabel('Security code').fill('')
   await page.getByLabel('Expiry').fill('1234')
   await payButton(page).click()

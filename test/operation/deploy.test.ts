@@ -56,6 +56,17 @@ test('alert rules and dashboard read only metrics, labels and routes that the se
     for (const [, route = ''] of expr.matchAll(/route="([^"]*)"/g)) assert(route in paths, `${title}: ${route}`)
     for (const [, queue = ''] of expr.matchAll(/queue="([^"]*)"/g))
       assert(body.includes(`queue="${queue}"`), `${title}: ${queue}`)
+    for (const [, pattern = ''] of expr.matchAll(/queue=~"([^"]*)"/g)) {
+      const queues = [...body.matchAll(/^till_jobs_oldest_seconds\{queue="([^"]*)"\}/gm)].map(([, queue]) => queue!)
+      const late = queues.filter((queue) => queue === 'mail' || /_code_|^email_/.test(queue))
+      const kinds = ['mail', 'seller_code', 'mailbox_code', 'email_change', 'email_consent']
+      for (const kind of kinds)
+        assert(
+          late.some((queue) => queue.startsWith(kind)),
+          kind,
+        )
+      assert.deepEqual(queues.filter((queue) => new RegExp(`^(?:${pattern})$`).test(queue)).sort(), late.sort(), title)
+    }
     for (const [, table = ''] of expr.matchAll(/table="([^"]*)"/g))
       assert(read('src/app/sweeps.ts').includes(`'${table}'`), `${title}: ${table}`)
   }

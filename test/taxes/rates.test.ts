@@ -12,7 +12,7 @@ import { bareEnvironment } from '../support/service.ts'
 import { SECRET, assertProblem, sharedShop } from '../support/shop.ts'
 import { taxSeller } from './support.ts'
 
-// The rates of tax, which the operator loads as a whole.
+// The tax rates, which the operator loads as a whole.
 
 const shared = sharedShop({ env: { OPERATORS: OPERATOR } })
 const EXAMPLE = path.join(import.meta.dirname, '../../deploy/tax-rates.csv')

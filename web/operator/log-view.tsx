@@ -30,7 +30,7 @@ const WORDS: Record<LogEntry['action'], string> = {
   payout_account_confirmed: 'said that the account of a payout is right',
   payout_statement_read: 'read a bank statement',
   seller_adjusted: 'corrected a seller’s balance',
-  tax_rates_loaded: 'loaded rates of tax',
+  tax_rates_loaded: 'loaded tax rates',
 }
 
 /** The operators' actions, newest first. */

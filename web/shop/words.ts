@@ -53,12 +53,12 @@ const REFUSALS: Record<string, Said> = {
   discount_code_taken: { title: 'You have a code like this already.' },
   too_many_discounts: {
     title: 'You have made 100,000 codes.',
-    text: 'No more are possible. The person who runs this service can help.',
+    text: 'No more are possible. The operator of this service can help.',
   },
   too_many_products: { title: 'You have 10,000 products.', text: 'Change one that you do not sell any more.' },
   storage_full: {
     title: 'There is no room left for files.',
-    text: 'The person who runs this service has to make room.',
+    text: 'The operator of this service has to make room.',
   },
 }
 

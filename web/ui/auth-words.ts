@@ -49,7 +49,7 @@ const REFUSALS: Record<string, Said> = {
   sign_in_busy: { title: 'Many people are signing in right now.', text: 'Please try again in a moment.' },
   origin_not_allowed: {
     title: 'This page is not open at its proper address.',
-    text: 'The person who runs this service has set another one (APP_URL). Please use that.',
+    text: 'The operator of this service has set another one (APP_URL). Please use that.',
   },
   idp_not_configured: { title: `Signing in with ${providerName} is not set up here.`, text: OTHER_WAYS },
   idp_unavailable: { title: `${provider} does not answer right now.`, text: `${OTHER_WAYS} Or try again in a moment.` },
@@ -72,18 +72,18 @@ const REFUSALS: Record<string, Said> = {
   },
   signup_closed: {
     title: 'There is no account with this address.',
-    text: 'New accounts are not opened here. Ask the person who runs this service.',
+    text: 'New accounts are not opened here. Ask the operator of this service.',
   },
   account_disabled: {
     title: 'This account is switched off.',
-    text: 'Only the person who runs this service can switch it on again.',
+    text: 'Only the operator of this service can switch it on again.',
   },
   session_conflict: {
     title: 'This browser was signed in to two accounts at once, so both sessions have ended.',
-    text: 'Somebody may have tried to make you work in their account. Please sign in again. If this comes back, tell the person who runs this service.',
+    text: 'Somebody may have tried to make you work in their account. Please sign in again. If this comes back, tell the operator of this service.',
   },
   tax_rate_missing: {
-    title: 'A rate of tax that you need is not loaded.',
+    title: 'A tax rate that you need is not loaded.',
     text: 'Ask the operator of this service to load the rates of your country and category, and with the one-stop-shop those of the whole EU.',
   },
   session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },

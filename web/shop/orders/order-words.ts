@@ -45,15 +45,15 @@ const PART_TAKEN: [title: string, text: string] = [
 const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
   disputed: [
     'The buyer’s bank has asked for the money back.',
-    'The amount is on hold and the files are too, until the bank has decided. Answer it where your payments are taken.',
+    'The amount is on hold and the files are too, until the bank has decided. If the account at the payment processor is yours, answer in its dashboard. Otherwise the operator of this service answers: send them your evidence.',
   ],
   charged_back: [
     'The buyer’s bank has taken the money back.',
     'The files are no longer available, and the fee for it came back to you.',
   ],
   needs_review: [
-    'Another amount was paid than was asked for.',
-    'Nothing was delivered. Look at the payment where your payments are taken, and send it back there.',
+    'The buyer paid another amount than the price.',
+    'Nothing was delivered. The operator of this service accepts the payment or sends it back, so you need to do nothing here.',
   ],
 }
 

@@ -4,15 +4,15 @@ import type { Attention } from '../api.ts'
 import { address } from '../router.ts'
 
 const WORDS: Record<Attention['what'], string> = {
-  needs_review: 'A payment does not match its order. Please look at it.',
-  disputed: 'A buyer disputes a payment. Answer the bank before its deadline.',
+  needs_review: 'A buyer paid another amount than the price. The operator decides.',
+  disputed: 'A buyer disputes a payment. The bank waits for an answer.',
   refund_failed: 'A refund did not go through.',
   withdrawn: 'A buyer withdraws from the contract. Refund the order, or write to the buyer.',
   receipt_bounced: 'A receipt could not be delivered.',
   file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
   no_payments: 'On sale, but nobody can pay for it here: no payment method takes its currency.',
-  tax_rate_missing: 'Buyers in these countries cannot buy: the operator has not loaded their rate of tax.',
+  tax_rate_missing: 'Buyers in these countries cannot buy: the operator has not loaded their tax rate.',
   price_not_offered: 'Buyers do not see one of its prices: no payment method here takes that currency.',
 }
 
