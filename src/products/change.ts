@@ -46,7 +46,7 @@ export async function makeProduct(
       idempotency:
         idempotencyKey === undefined
           ? undefined
-          : { key: digestOf([sellerId, idempotencyKey]), request: digestOf(membersOf(body)) },
+          : { key: digestOf([sellerId, idempotencyKey]), request: digestOf([inOneOrder(body)]) },
     })
     if (isRepeat) return findProduct(tx, sellerId, id)
     await refuseTooManyProducts(tx, sellerId)
@@ -58,9 +58,13 @@ export async function makeProduct(
   }).catch(refuseSuggestion)
 }
 
-/** The members of a body, in an order of their own: a program can send them in another one. */
-const membersOf = (body: NewProductBody): unknown[] =>
-  Object.entries(body).sort(([one], [other]) => (one < other ? -1 : 1))
+/** The members of a body and of all that is in it, sorted by their names: a program can send them in another order. */
+function inOneOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOneOrder)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return members.map(([name, member]) => [name, inOneOrder(member)])
+}
 
 /**
  * Changes the fields in `body` and leaves the rest. With `versions`, it changes the product only if it still has one of these versions,

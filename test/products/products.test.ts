@@ -303,9 +303,21 @@ test('with an idempotency key a product is made once, however often and simultan
   assert.equal((await ann.call('GET', '/api/products?q=Made%20once')).body.items.length, 1)
   // a repeat sees the product as it is by then, whatever the order of the members
   await change(id, { amount: 1000 })
-  const turned = Object.fromEntries(Object.entries(body).reverse())
+  const turnedOf = (one: object) => Object.fromEntries(Object.entries(one).reverse())
+  const turned = turnedOf(body)
   assert.deepEqual((await ann.call('POST', '/api/products', turned, key)).body, await read(id))
   assertProblem(await ann.call('POST', '/api/products', { ...body, amount: 901 }, key), 409, 'idempotency_key_reused')
+  // also of those within
+  const [nested, prices] = [
+    { 'idempotency-key': randomUUID() },
+    [
+      { currency: 'USD', amount: 900 },
+      { currency: 'JPY', amount: 1500 },
+    ],
+  ]
+  const made = await ann.call('POST', '/api/products', { name: 'Two prices', prices }, nested)
+  const again = await ann.call('POST', '/api/products', { prices: prices.map(turnedOf), name: 'Two prices' }, nested)
+  assert.deepEqual([made.status, again.status, again.body.id], [201, 201, made.body.id])
   // the key of another seller is another key
   const other = await eve.call('POST', '/api/products', body, key)
   assert.equal(other.status, 201)
