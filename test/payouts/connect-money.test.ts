@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Created } from '../../src/checkout/schema.ts'
 import { newId } from '../../src/kit/ids.ts'
+import { resumeFeeReturns } from '../../src/payments/refunds/return-fee.ts'
 import { type ConnectShop, sharedConnectShop } from '../support/connect-shop.ts'
 import { eventually } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
@@ -246,6 +247,25 @@ test('a part of a fee whose tries have ended is tried again each night, and one 
   await tonight()
   assert.equal((await feeJobs(order)).length, 1)
   assert.equal(charges().length, asked)
+})
+
+test('what is owed is read for each order by an index, and not all that is owed at all', async () => {
+  const asked: { sql: string; parameters: readonly unknown[] }[] = []
+  const { db } = all().shop
+  const spy = db.withPlugin({
+    transformQuery({ node, queryId }) {
+      asked.push(db.getExecutor().compileQuery(node, queryId))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await spy.transaction().execute((tx) => resumeFeeReturns(tx, all().shop.jobs))
+  const { rows } = await db.executeQuery<{ 'QUERY PLAN': string }>(
+    CompiledQuery.raw(`explain ${asked[0]!.sql}`, [...asked[0]!.parameters]),
+  )
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  assert.match(plan, /Index Cond: \(order_id = t\.order_id\)/)
+  assert.doesNotMatch(plan, /Seq Scan/)
 })
 
 test('a part of a fee that Stripe does not take stops no other part', async () => {
