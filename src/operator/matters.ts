@@ -45,7 +45,7 @@ async function reviews(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ id: string; paidMinor: number; paidIn: string; amountMinor: number; currency: string; at: Date }>`
     select o.id, h.left_minor::bigint as "paidMinor", h.currency as "paidIn", o.amount_minor as "amountMinor", o.currency, h.at
     from orders o, lateral (
-      select c.currency, min(c.captured_at) as at, sum(${leftMinor}) as left_minor
+      select c.currency, min(c.captured_at) as at, sum(greatest(${leftMinor}, 0)) as left_minor
       from captures c where c.order_id = o.id and c.purpose = 'mismatch' group by c.currency) h
     where o.state = 'needs_review' and h.left_minor > 0
       and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)
