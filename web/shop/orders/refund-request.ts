@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../ui/api.ts'
 import { newKey } from '../../ui/new-key.ts'
 import { readTab, writeTab } from '../../ui/tab-storage.ts'
-import { DRAFTS } from '../drafts.ts'
+import { REFUND } from '../drafts.ts'
 import { refundOrder, type Refund, type RefundRequest } from './orders-api.ts'
 
 /**
@@ -47,7 +47,7 @@ export function useRefundRequest(orderId: string, onDone: (refund: Refund) => vo
 const isResultUnknown = (refused: unknown, isRepeat: boolean): boolean =>
   !(refused instanceof ApiError) || refused.unknown || (isRepeat && ![400, 404, 409].includes(refused.status))
 
-const placeOf = (orderId: string): string => `${DRAFTS}refund:${orderId}`
+const placeOf = (orderId: string): string => REFUND + orderId
 
 const saveRequest = (orderId: string, request: RefundRequest | undefined): void => writeTab(placeOf(orderId), request)
 
