@@ -31,10 +31,13 @@ try {
       await sql`update installation set secret_fingerprint = null`.execute(db)
       return 'The database accepts the SECRET of the next start. Links, codes and sessions made with another one end.'
     }
-    if (one === 'payments')
-      return (await adoptMode(db, config)) === 'live'
-        ? 'The database accepts real payments from now on. An instance with the sandbox or keys for tests no longer starts.'
-        : 'The database accepts tries from now on. An instance with live keys no longer starts.'
+    if (one === 'payments') {
+      const isLive = (await adoptMode(db, config)) === 'live'
+      const of = `(PROCESSORS: ${config.processors.join(', ')})`
+      return isLive
+        ? `The database accepts real payments ${of} from now on. An instance with the sandbox or keys for tests no longer starts.`
+        : `The database accepts tries ${of} from now on. An instance with live keys no longer starts.`
+    }
     const storage = await openStorage(config)
     // a storage without an id gets a new one, so the storage that it replaces is refused from now on
     const found = await storageIdOf(storage, { deniedIsMissing: true })

@@ -30,8 +30,10 @@ export async function refuseOtherMode(db: Db, settings: PaymentSettings): Promis
   if (rows[0] && rows[0].mode !== mode) throw new CannotStart(OTHER[mode])
 }
 
-/** Makes the database accept the payments of these settings. Returns whether they are real. */
+/** Makes the database accept the payments of these settings. Returns whether they are real. Without a processor it throws. */
 export async function adoptMode(db: Db, settings: PaymentSettings): Promise<'live' | 'test'> {
+  if (settings.processors.length === 0)
+    throw new Error('PROCESSORS is none: set the processors whose payments it is to accept.')
   const mode = modeOfPayments(settings)
   await sql`update installation set payments_mode = ${mode}`.execute(db)
   return mode
