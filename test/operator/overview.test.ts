@@ -85,6 +85,18 @@ test('an order that waits for a decision, a dispute and a failed refund each lea
     shop().db,
   )
   assert(!(await of('needs_review')).some(({ view }: any) => view === `/orders/${reviewed}`))
+  // it went back in the dashboard as well, and a second payment of the order waits
+  await sql`
+    insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state)
+    select processor, 'dp_3', processor_capture_id, order_id, amount_minor, 'lost' from captures where order_id = ${reviewed}`.execute(
+    shop().db,
+  )
+  await sql`
+    insert into captures (processor, processor_capture_id, payment_id, order_id, purpose, amount_minor, currency, rail, captured_at)
+    select processor, 'second_of_two', payment_id, order_id, purpose, 900, currency, rail, captured_at from captures
+    where order_id = ${reviewed}`.execute(shop().db)
+  const second = (await of('needs_review')).find(({ view }: any) => view === `/orders/${reviewed}`)
+  assert.match(second.says, /\$9\.00/)
   const [dispute] = await of('disputed')
   assert.deepEqual([dispute.view, dispute.at], [`/orders/${disputed.orderId}`, '2031-05-06T07:00:00.000Z'])
   assert.match(dispute.says, /\$19\.00.*2031-05-06/)
