@@ -98,6 +98,8 @@ const UNEQUAL = sql`(listed_minor, listed_currency) is distinct from (our_minor,
 
 /** A bank can decide a dispute again, also after an appeal of the seller. By so long after its beginning, all of that is over. */
 const DECIDED_DAYS = 180
+/** So many decided disputes are asked about in a night. */
+const MOST_DECIDED = 200
 
 export interface Suspect {
   processor: string
@@ -114,7 +116,8 @@ export interface Suspect {
  * here shows in the first night after it was made.
  *
  * Between the two groups, as far as `most` allows, come our open disputes at these `processors`, and then those decided in the last months,
- * each oldest first, because no list shows that a bank has decided. Disputes of the last day are left out: their notification may still
+ * each oldest first, because no list shows that a bank has decided. Of many decided ones each night takes others, so that they leave room for
+ * the unknown payments. Disputes of the last day are left out: their notification may still
  * be on its way.
  */
 export async function suspects(
@@ -126,10 +129,13 @@ export async function suspects(
     with unequal as (
       select processor, payment, order_id, is_known, coalesce(listed_at, our_at) as at, true as differs, false as is_decided
       from pg_temp.compared where ${UNEQUAL}),
-    disputed as (
-      select o.processor, o.payment, o.order_id, true, o.at, false, o.state <> 'open' from ${OURS} o
+    old as (
+      select o.processor, o.payment, o.order_id, true, o.at, false, o.state <> 'open' as is_decided from ${OURS} o
       where o.kind = 'dispute' and o.at < now() - interval '1 day' and o.processor = any(${processors}::text[])
-        and (o.state = 'open' or (o.state is not null and o.at > now() - make_interval(days => ${DECIDED_DAYS}))))
+        and (o.state = 'open' or (o.state is not null and o.at > now() - make_interval(days => ${DECIDED_DAYS})))),
+    disputed as (
+      select * from old where not is_decided
+      union all (select * from old where is_decided order by hashtext(payment || current_date) limit ${MOST_DECIDED}))
     select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", bool_or(differs) as differs,
       count(max(order_id) filter (where differs)) over () as ours
     from (select * from unequal union all select * from disputed) s group by 1, 2
