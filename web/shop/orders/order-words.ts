@@ -53,7 +53,7 @@ const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
   ],
   needs_review: [
     'The buyer paid another amount than the price.',
-    'Nothing was delivered. The operator of this service accepts the payment or sends it back, so you need to do nothing here.',
+    'Nothing was delivered. The operator of this service accepts the payment or sends it back. We have written to the buyer that you will answer.',
   ],
 }
 
