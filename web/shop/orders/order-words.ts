@@ -69,7 +69,7 @@ const HAPPENINGS: Record<string, string> = {
   partially_refunded: 'Refunded in part',
   duplicate_refunded: 'A second payment arrived and was sent back',
   payment_returned: 'A payment that did not match was sent back',
-  needs_review: 'A payment does not match and needs your attention',
+  needs_review: 'A payment of another amount than the price',
   disputed: 'Disputed at the buyer’s bank; files on hold',
   dispute_won: 'Dispute won; files available again',
   charged_back: 'Reversed by the buyer’s bank; files no longer available',
