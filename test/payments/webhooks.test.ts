@@ -175,9 +175,8 @@ test('many forged notifications raise an alarm only if they look signed', async 
 test('a notification that is ten minutes old, or an hour ahead, is refused; one that is minutes off is accepted', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
-  for (const seconds of [now() - 600, now() - 320, now() + 320, now() + 3600, 0]) {
-    assertProblem(await sendRaw(shop, body, { id, seconds }), 400, 'invalid_signature')
-  }
+  for (const after of [-600, -320, 320, 3600, -now()])
+    assertProblem(await sendRaw(shop, body, { id, seconds: now() + after }), 400, 'invalid_signature')
   await assertNothingCameOfIt(shop, order, id)
   assert.equal((await sendRaw(shop, body, { id, seconds: now() - 240 })).status, 200)
   assert.equal((await sendRaw(shop, body, { id, seconds: now() + 240 })).status, 200)

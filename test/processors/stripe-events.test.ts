@@ -98,7 +98,7 @@ test('without a secret no signature is valid, also not one with an empty secret'
 
 test('signatures ten minutes old or an hour ahead are refused; minutes of difference are accepted', () => {
   const body = JSON.stringify(event())
-  for (const time of [0, now() - 600, now() - 302, now() + 302, now() + 3600])
+  for (const time of [0, now() - 600, now() - 302, now() + 330, now() + 3600])
     assert.equal(verify(body, header(body, { time })), undefined, `${time - now()} s`)
   for (const time of [now() - 290, now(), now() + 290])
     assert(verify(body, header(body, { time })), `${time - now()} s`)
