@@ -43,7 +43,7 @@ export const test = base.extend<{ stripe: Awaited<ReturnType<typeof meetStripe>>
 export const form = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]')
 export const bankPage = (page: Page) => page.frameLocator('iframe[title="3D Secure"]')
 
-/** What is typed before the form is ready is lost. */
+/** Waits for the form first, which takes no text before it is ready. */
 export async function fill(page: Page, number: string): Promise<void> {
   await expectForm(page)
   await form(page).getByLabel('Card number').fill(number)
