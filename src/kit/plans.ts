@@ -17,8 +17,10 @@ export const needsCustomPlan = (text: string): boolean => text.startsWith(NEEDS_
  * An array for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this
  * array looks cheaper than the cached plan, so PostgreSQL plans the statement each time, which takes longer than running it.
  */
-export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int' | 'bytea'): RawBuilder<unknown> =>
-  sql`(select ${values}::${sql.raw(type)}[])`
+export const genericPlanArray = (
+  values: readonly unknown[] | RawBuilder<unknown>,
+  type: 'text' | 'int' | 'bytea',
+): RawBuilder<unknown> => sql`(select ${values}::${sql.raw(type)}[])`
 
 /**
  * A value that is hidden from the planner too. If the planner sees a limit, or an account that is rarer than the average, PostgreSQL plans

@@ -1,29 +1,20 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
-import { genericPlanArray } from '../kit/plans.ts'
 import { Refusal } from '../kit/errors.ts'
 import { digestOf, reusedKey } from '../kit/idempotency.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { hashOf } from '../kit/tokens.ts'
 import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
-import { isPublished, refuseNotForSale } from '../products/off-sale.ts'
+import { refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
-import { type AccountRule, pinnedAccount } from './connected-account.ts'
-import { asksConsent } from '../sellers/brand.ts'
-import { maySell } from '../sellers/standing.ts'
+import type { AccountRule } from './connected-account.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
-import {
-  type CreatedOrder,
-  type FirstAttempts,
-  type NewOrder,
-  type OrderRow,
-  moreColumn,
-  taxOfOrder,
-} from './new-order.ts'
+import { type CreatedOrder, type FirstAttempts, type NewOrder, type OrderRow, taxOfOrder } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
+import { plainOrderInsert } from './plain-orders.ts'
 
 export interface OrderSettings extends AccountRule {
   ttlHours: number
@@ -72,7 +63,8 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     firstLookSeconds: settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600,
   }
   // plain orders have their own statement: by the one for offers, a checkout takes a tenth more CPU time
-  const insert = batched((rows: readonly OrderRow[]) => retryConflicts(() => insertOrders(db, times, rows)), options)
+  const insertPlain = plainOrderInsert(times)
+  const insert = batched((rows: readonly OrderRow[]) => retryConflicts(() => insertPlain(db, rows)), options)
   const insertOffer = batched(
     (rows: readonly OrderRow[]) => inTransaction(db, (tx) => insertOffers(tx, jobs, times, rows)),
     options,
@@ -131,68 +123,6 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       requestHash: isKeyed ? digestOf(requestParts) : null,
     })
   }
-}
-
-// a round in which no order has an idempotency key needs neither clause
-const WITHOUT_EARLIER = sql`where
-  (select true from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash limit 1) is null`
-const UNLESS_SIMULTANEOUS = sql`on conflict (idempotency_key) where idempotency_key is not null do nothing`
-const NO_CLAUSE = sql``
-
-/**
- * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, its seller asks for
- * consent or charges tax, or the key was used before. The lock waits for a simultaneous removal of the product's last file, which takes the
- * product off sale.
- */
-async function insertOrders(
-  db: Db,
-  settings: OrderSettings & { firstLookSeconds: number },
-  rows: readonly OrderRow[],
-): Promise<(CreatedOrder | undefined)[]> {
-  const orderIds = rows.map(({ id }) => id)
-  const { account, line } = pinnedAccount(settings, { seller: sql`p.seller_id`, suffix: sql`p.statement_suffix` })
-  const { firstAttempts } = settings
-  const isKeyed = rows.some(({ keyHash }) => keyHash !== null)
-  const inserted = sql`
-    insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
-      expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url,
-      connected_account, locale)
-    select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor), ${line},
-      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash,
-      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl', ${account}, i.more->>'locale'
-    from ${givenOrders(rows)} as i
-    join products p on p.id = i.product_id and ${isPublished} and p.price_minor > 0
-    join sellers s on s.id = p.seller_id and ${maySell} and not s.charges_tax and not ${asksConsent}
-    ${isKeyed ? WITHOUT_EARLIER : NO_CLAUSE}
-    for key share of p
-    ${isKeyed ? UNLESS_SIMULTANEOUS : NO_CLAUSE}
-    returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state, false as "hasLimitedCode", fee_minor as "feeMinor",
-      connected_account as "connectedAccount"`
-  const made = firstAttempts
-    ? sql<CreatedOrder>`
-      with made as (${inserted}), begun as (${firstAttempts.insert(sql`made`, orderIds)})
-      select made.*, case when begun.id is not null then json_build_object('id', begun.id, 'processor', begun.processor) end as attempt
-      from made left join begun on begun.order_id = made.id`
-    : (inserted as RawBuilder<CreatedOrder>)
-  const { rows: orders } = await made.execute(db)
-  for (const { currency } of orders) firstAttempts?.noteCurrency(currency)
-  const byId = new Map(orders.map((order) => [order.id, order]))
-  return rows.map((row) => byId.get(row.id))
-}
-
-/** A single order goes without arrays, which take the database a tenth of the statement's time. */
-function givenOrders(rows: readonly OrderRow[]): RawBuilder<unknown> {
-  const more = moreColumn(rows)
-  const [one] = rows
-  if (one && rows.length === 1)
-    return sql`(select ${one.id}::text as id, ${one.productId}::text as product_id, ${one.email}::text as email, ${one.keyHash}::bytea as key,
-      ${one.requestHash}::bytea as hash, ${one.plainKeyHash}::bytea as plain_key, ${more[0]}::jsonb as more)`
-  const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name])
-  return sql`(select * from unnest(
-    ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
-    ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[], ${more}::jsonb[])
-    as t(id, product_id, email, key, hash, plain_key, more))`
 }
 
 /** Finds the order of an earlier request with the row's key. Refuses `idempotency_key_reused`. */

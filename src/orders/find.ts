@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
+import { compiledOnce } from '../kit/compiled.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { type OrderInvoice, invoicesOfOrder } from './invoice-links.ts'
@@ -70,11 +71,8 @@ export interface OrderView {
 
 export type FindOrder = (id: string) => Promise<OrderView | undefined>
 
-/** Finds orders by id. Orders that are requested at the same moment share one statement. */
-export function orderFinder(db: Db): FindOrder {
-  return batched(
-    async (ids: readonly string[]) => {
-      const { rows } = await sql<OrderView>`
+const readOrders = compiledOnce<'ids', OrderView>(
+  (given) => sql`
       select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, ${taxOfOrder(sql`o`)} as tax, o.refunded_minor as "refundedMinor",
         ${chargedBackMinor} as "chargedBackMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
@@ -97,7 +95,14 @@ export function orderFinder(db: Db): FindOrder {
         -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
         lateral (select ${isFullRefundPending} as full_refund_pending,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_recalled offset 0) known
-      where o.id = any(${genericPlanArray(ids, 'text')}::text[])`.execute(db)
+      where o.id = any(${genericPlanArray(given('ids'), 'text')}::text[])`,
+)
+
+/** Finds orders by id. Orders that are requested at the same moment share one statement. */
+export function orderFinder(db: Db): FindOrder {
+  return batched(
+    async (ids: readonly string[]) => {
+      const rows = await readOrders(db, { ids })
       // sorted here, because a sort for each order would be a tenth of the database's work
       for (const { events, files } of rows) {
         events.sort((a, b) => a.id - b.id)

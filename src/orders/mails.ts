@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
+import { compiledOnce } from '../kit/compiled.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
@@ -67,14 +68,8 @@ interface Wanted {
   fileId: string | undefined
 }
 
-/** Reads the orders of mails. Mails that are written at the same moment share one statement. */
-function mailOrderReader(
-  db: Db,
-  { gathers }: { gathers: boolean },
-): (wanted: Wanted) => Promise<MailOrder | undefined> {
-  const read = batched(
-    async (wanted: readonly Wanted[]) => {
-      const { rows } = await sql<Omit<MailOrder, 'delivered'> & { at: number }>`
+const readMailOrders = compiledOnce<'orderIds' | 'fileIds', Omit<MailOrder, 'delivered'> & { at: number }>(
+  (given) => sql`
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
           coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
           o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
@@ -83,17 +78,27 @@ function mailOrderReader(
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
           f.name as "fileName", w.reason as "recallReason"
         from unnest(
-          ${genericPlanArray(
-            wanted.map(({ orderId }) => orderId),
-            'text',
-          )},
-          ${wanted.map(({ fileId }) => fileId ?? null)}::text[]) with ordinality as n(order_id, file_id, at)
+          ${genericPlanArray(given('orderIds'), 'text')},
+          ${given('fileIds')}::text[]) with ordinality as n(order_id, file_id, at)
           join orders o on o.id = n.order_id join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
           cross join lateral (
             select coalesce((array_agg(f.name order by ${inOrder}))[:${FILES_NAMED}], '{}') as names, count(*)::int as count
             from files f where ${isBoughtFile}) as bought
           left join files f on f.id = n.file_id and f.product_id = p.id
-          left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`.execute(db)
+          left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`,
+)
+
+/** Reads the orders of mails. Mails that are written at the same moment share one statement. */
+function mailOrderReader(
+  db: Db,
+  { gathers }: { gathers: boolean },
+): (wanted: Wanted) => Promise<MailOrder | undefined> {
+  const read = batched(
+    async (wanted: readonly Wanted[]) => {
+      const rows = await readMailOrders(db, {
+        orderIds: wanted.map(({ orderId }) => orderId),
+        fileIds: wanted.map(({ fileId }) => fileId ?? null),
+      })
       const found = new Map(
         rows.map(({ at, ...order }) => [at, { ...order, delivered: order.isOpen && order.fileCount > 0 }]),
       )

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
+import { compiledOnce } from '../kit/compiled.ts'
 import { type Change, type Db, type Tx, changeTogether } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import type { EventType } from '../events/event-types.ts'
@@ -33,6 +34,43 @@ const LAST_LOOK_DAYS = 3
 /** After a payment a second capture, a refund or a dispute can follow, and its notification can be lost. */
 const LOOK_AFTER_MONEY_SECONDS = 3600
 
+const MOVE_COLUMNS = [
+  'ids',
+  'froms',
+  'tos',
+  'rails',
+  'paidAts',
+  'refundedMinors',
+  'eventIds',
+  'eventTypes',
+  'refundIds',
+] as const
+
+const applyMoves = compiledOnce<(typeof MOVE_COLUMNS)[number], { id: string; hasDiscount: boolean }>((given) => {
+  const [ids, froms, tos, rails, paidAts, refundedMinors, eventIds, eventTypes, refundIds] = MOVE_COLUMNS.map((name) =>
+    genericPlanArray(given(name), 'text'),
+  )
+  return sql`
+    with moved as (
+      update orders o set
+        state = m.to,
+        rail = coalesce(m.rail, o.rail),
+        paid_at = coalesce(o.paid_at, m.paid_at),
+        refunded_minor = coalesce(m.refunded_minor, o.refunded_minor),
+        event_count = o.event_count + 1,
+        due_at = case
+          when m.to = 'processing' then o.due_at
+          when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
+          when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
+          else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
+      from unnest(${ids}, ${froms}, ${tos}, ${rails}, ${paidAts}::timestamptz[], ${refundedMinors}::bigint[], ${eventIds}, ${eventTypes},
+        ${refundIds}) as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type, refund_id)
+      where o.id = m.id and o.state = any(string_to_array(m."from", ','))
+      returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),
+    ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}
+    select order_id as id, has_discount as "hasDiscount" from moved`
+})
+
 /**
  * Moves locked orders, each by one guarded UPDATE of the table of moves, and writes the event of each move in the same statement. The
  * caller has locked them and decided, so another state than the move's is impossible. The reconciler no longer looks at orders that are
@@ -41,34 +79,18 @@ const LOOK_AFTER_MONEY_SECONDS = 3600
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
   // one order can make several moves at once (paid, then refunded): each round holds one move of each order, so the sequence is kept
   for (const round of rounds(moves)) {
-    const texts = (pick: (one: OrderMove) => string | undefined) =>
-      genericPlanArray(
-        round.map((one) => pick(one) ?? null),
-        'text',
-      )
-    const { rows } = await sql<{ id: string; hasDiscount: boolean }>`
-      with moved as (
-        update orders o set
-          state = m.to,
-          rail = coalesce(m.rail, o.rail),
-          paid_at = coalesce(o.paid_at, m.paid_at),
-          refunded_minor = coalesce(m.refunded_minor, o.refunded_minor),
-          event_count = o.event_count + 1,
-          due_at = case
-            when m.to = 'processing' then o.due_at
-            when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
-            when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
-            else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
-        from unnest(
-          ${texts((one) => one.orderId)}, ${texts((one) => MOVES[one.move].from.join(','))}, ${texts((one) => MOVES[one.move].to)},
-          ${texts((one) => one.rail)}, ${texts((one) => one.paidAt)}::timestamptz[], ${texts((one) => one.refundedMinor?.toString())}::bigint[],
-          ${texts(() => newId('evt'))}, ${texts((one) => MOVES[one.move].event)},
-          ${texts((one) => one.refundId)})
-          as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type, refund_id)
-        where o.id = m.id and o.state = any(string_to_array(m."from", ','))
-        returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),
-      ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}
-      select order_id as id, has_discount as "hasDiscount" from moved`.execute(tx)
+    const texts = (pick: (one: OrderMove) => string | undefined) => round.map((one) => pick(one) ?? null)
+    const rows = await applyMoves(tx, {
+      ids: texts((one) => one.orderId),
+      froms: texts((one) => MOVES[one.move].from.join(',')),
+      tos: texts((one) => MOVES[one.move].to),
+      rails: texts((one) => one.rail),
+      paidAts: texts((one) => one.paidAt),
+      refundedMinors: texts((one) => one.refundedMinor?.toString()),
+      eventIds: texts(() => newId('evt')),
+      eventTypes: texts((one) => MOVES[one.move].event),
+      refundIds: texts((one) => one.refundId),
+    })
     assert.equal(rows.length, round.length, 'an order was not where its move begins')
     await countHeldDiscounts(
       tx,

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { GivenValue } from '../kit/compiled.ts'
 import type { Integration } from './integration.ts'
 import type { GivenConsent } from './consents/consents.ts'
 import type { State } from './states.ts'
@@ -64,13 +65,18 @@ export interface CreatedOrder {
 /** Begins the payments of new orders within the statement that makes them, so that a checkout needs one statement and commit less. */
 export interface FirstAttempts {
   /**
-   * An insert of payment attempts for rows of `made` (`id`, `currency`, `connectedAccount`), of which each has one of the `orderIds`.
-   * It returns `id`, `order_id` and `processor`. An order without an attempt gets one when its payment starts.
+   * An insert of payment attempts for rows of `made` (`id`, `currency`, `connectedAccount`). It returns `id`, `order_id` and `processor`.
+   * An order without an attempt gets one when its payment starts.
    */
-  insert(made: RawBuilder<unknown>, orderIds: readonly string[]): RawBuilder<unknown>
+  insert(made: RawBuilder<unknown>, given: GivenValue<AttemptColumn>): RawBuilder<unknown>
+  /** The arrays for these orders. */
+  columnsFor(orderIds: readonly string[]): Record<AttemptColumn, readonly string[]>
   /** Tells of the currency of a new order. */
   noteCurrency(currency: string): void
 }
+
+/** Arrays that the insert needs. */
+export type AttemptColumn = 'attemptOrders' | 'attemptIds' | 'routeCurrencies' | 'routeProcessors'
 
 export interface OrderTax {
   minor: number

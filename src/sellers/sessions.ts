@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
+import { compiledOnce } from '../kit/compiled.ts'
 import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { newId } from '../kit/ids.ts'
@@ -32,30 +33,35 @@ export interface SignedIn {
 
 type FindSession = (token: string) => Promise<SignedIn | undefined>
 
-/** Finds who is signed in, in one read by the token's hash; simultaneous requests share one statement. */
-export function sessionFinder(db: Db): FindSession {
-  interface Row extends Omit<SignedIn, 'seller'> {
-    tokenHash: Buffer
-    isStale: boolean
-    sellerId: string
-    name: string
-    email: string
-    supportEmail: string | null
-    hasPassword: boolean
-    standing: Standing
-    sellerSince: Date
-  }
-  const read = batched(
-    async (hashes: readonly Buffer[]) => {
-      const { rows } = await sql<Row>`
+interface Row extends Omit<SignedIn, 'seller'> {
+  tokenHash: Buffer
+  isStale: boolean
+  sellerId: string
+  name: string
+  email: string
+  supportEmail: string | null
+  hasPassword: boolean
+  standing: Standing
+  sellerSince: Date
+}
+
+const readSessions = compiledOnce<'hashes', Row>(
+  (given) => sql`
         select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
           s.created_at > now() - ${RECENT} as "isRecent", s.created_at + ${RECENT} as "recentUntil",
           s.seen_at < now() - ${SEEN} as "isStale",
           e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from sessions s join sellers e on e.id = s.seller_id
-        where s.token_hash = any(${genericPlanArray(hashes, 'bytea')}::bytea[]) and s.seen_at > now() - ${IDLE}
-          and s.created_at > now() - ${LIFE} and e.disabled_at is null`.execute(db)
+        where s.token_hash = any(${genericPlanArray(given('hashes'), 'bytea')}::bytea[]) and s.seen_at > now() - ${IDLE}
+          and s.created_at > now() - ${LIFE} and e.disabled_at is null`,
+)
+
+/** Finds who is signed in, in one read by the token's hash; simultaneous requests share one statement. */
+export function sessionFinder(db: Db): FindSession {
+  const read = batched(
+    async (hashes: readonly Buffer[]) => {
+      const rows = await readSessions(db, { hashes })
       const byHash = new Map(rows.map((row) => [row.tokenHash.toString('hex'), row]))
       return hashes.map((hash) => byHash.get(hash.toString('hex')))
     },

@@ -49,21 +49,27 @@ export function firstAttempts(processorOf: (currency: string) => string | undefi
   const currencies = new Set<string>()
   return {
     noteCurrency: (currency) => void currencies.add(currency),
-    insert(made, orderIds) {
+    insert: (made, given) => sql`
+      insert into payments (id, order_id, processor)
+      select w.id, m.id, r.processor
+      from ${made} m
+        join unnest(${genericPlanArray(given('attemptOrders'), 'text')}, ${genericPlanArray(given('attemptIds'), 'text')})
+          as w(order_id, id) on w.order_id = m.id
+        join unnest(${genericPlanArray(given('routeCurrencies'), 'text')}, ${genericPlanArray(given('routeProcessors'), 'text')})
+          as r(currency, processor) on r.currency = m.currency
+      where m."connectedAccount" is null
+      returning id, order_id, processor`,
+    columnsFor(orderIds) {
       const routes = [...currencies].flatMap((currency) => {
         const processor = processorOf(currency)
         return processor === undefined ? [] : [{ currency, processor }]
       })
-      const texts = (values: readonly string[]) => genericPlanArray(values, 'text')
-      return sql`
-        insert into payments (id, order_id, processor)
-        select w.id, m.id, r.processor
-        from ${made} m
-          join unnest(${texts(orderIds)}, ${texts(orderIds.map(() => newId('pay')))}) as w(order_id, id) on w.order_id = m.id
-          join unnest(${texts(routes.map(({ currency }) => currency))}, ${texts(routes.map(({ processor }) => processor))})
-            as r(currency, processor) on r.currency = m.currency
-        where m."connectedAccount" is null
-        returning id, order_id, processor`
+      return {
+        attemptOrders: orderIds,
+        attemptIds: orderIds.map(() => newId('pay')),
+        routeCurrencies: routes.map(({ currency }) => currency),
+        routeProcessors: routes.map(({ processor }) => processor),
+      }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { compiledOnce } from '../../kit/compiled.ts'
 import type { Tx } from '../../kit/database.ts'
 import { genericPlanArray } from '../../kit/plans.ts'
 import type { Fact, Outcome } from './fact.ts'
@@ -9,20 +10,16 @@ export const keyOf = (processor: string, processorPaymentId: string): string => 
 /** The payment `p` lies at our account, and its order `o` names the seller's account there. */
 const isPassedOn = sql`o.connected_account like p.processor || '@%'`
 
-/**
- * Locks the orders of the facts and reads the records of their payments, by `keyOf`. The locks are taken in the order of the ids, so
- * two rounds never wait for each other.
- */
-export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<string, PaymentRecord>> {
-  const processors = facts.map((fact) => fact.processor)
-  const payments = facts.map((fact) => fact.payment.processorPaymentId)
-  await sql`
+const lockOrders = compiledOnce<'processors' | 'payments', unknown>(
+  (given) => sql`
     select 1 from orders where id in (
       select p.order_id from payments p
-      join unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
-    order by id for update`.execute(tx)
-  // a statement of its own, after the lock: it sees the rows that another round has just committed
-  const found = await sql<PaymentRecord>`
+      join unnest(${genericPlanArray(given('processors'), 'text')}, ${genericPlanArray(given('payments'), 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
+    order by id for update`,
+)
+
+const readRecords = compiledOnce<'processors' | 'payments', PaymentRecord>(
+  (given) => sql`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", coalesce(o.tax_minor, 0) as "taxMinor", o.refunded_minor as "refundedMinor",
       exists (select from invoice_profiles i where i.seller_id = o.seller_id) as "hasInvoices",
@@ -43,10 +40,24 @@ export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<s
         from processor_transfers t where t.processor = p.processor and t.order_id = o.id) end as transfers,
       case when ${isPassedOn} then (
         select json_build_object('dueMinor', a.due_minor, 'passedMinor', a.passed_minor) from passes a where a.order_id = o.id) end as pass
-    from unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id)
+    from unnest(${genericPlanArray(given('processors'), 'text')}, ${genericPlanArray(given('payments'), 'text')}) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id
-    join orders o on o.id = p.order_id`.execute(tx)
-  return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), { ...one, payee: one.payee ?? undefined, transfers: one.transfers ?? [] }])) // oxfmt-ignore
+    join orders o on o.id = p.order_id`,
+)
+
+/**
+ * Locks the orders of the facts and reads the records of their payments, by `keyOf`. The locks are taken in the order of the ids, so
+ * two rounds never wait for each other.
+ */
+export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<string, PaymentRecord>> {
+  const names = {
+    processors: facts.map((fact) => fact.processor),
+    payments: facts.map((fact) => fact.payment.processorPaymentId),
+  }
+  await lockOrders(tx, names)
+  // a statement of its own, after the lock: it sees the rows that another round has just committed
+  const found = await readRecords(tx, names)
+  return new Map(found.map((one) => [keyOf(one.processor, one.processorPaymentId), { ...one, payee: one.payee ?? undefined, transfers: one.transfers ?? [] }])) // oxfmt-ignore
 }
 
 /**
