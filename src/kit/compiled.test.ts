@@ -9,7 +9,7 @@ test('a statement is built once, each run has its own values, and a missing one 
   const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 2, onError: () => {} })
   t.after(close)
   let builds = 0
-  const sum = compiledOnce<'one' | 'other', { sum: number; rest: number }>((given) => {
+  const sum = compiledOnce<Record<'one' | 'other', number | null>, { sum: number; rest: number }>((given) => {
     builds += 1
     return sql`select ${given('one')}::int + ${given('other')}::int as sum, ${10}::int - ${given('one')}::int as rest`
   })
@@ -20,6 +20,9 @@ test('a statement is built once, each run has its own values, and a missing one 
   ])
   assert.deepEqual(await sum(db, { one: 7, other: 1 }), [{ sum: 8, rest: 3 }])
   assert.equal(builds, 1)
-  await assert.rejects(sum(db, { one: 1 }), /needs other/)
+  // @ts-expect-error: a caller of ours cannot leave a value out
+  await assert.rejects(sum(db, { one: 1 }), /\$2 has no value: other/)
+  const broken = compiledOnce(() => sql`select ${undefined}::int`)
+  await assert.rejects(broken(db, {}), /\$1 has no value: fixed/)
   assert.deepEqual(await sum(db, { one: null, other: 1 }), [{ sum: null, rest: null }])
 })

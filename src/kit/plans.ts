@@ -14,7 +14,7 @@ export const withCustomPlan = sql.raw(NEEDS_CUSTOM_PLAN)
 export const needsCustomPlan = (text: string): boolean => text.startsWith(NEEDS_CUSTOM_PLAN)
 
 /**
- * An array for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this
+ * An array, or an expression for it, for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this
  * array looks cheaper than the cached plan, so PostgreSQL plans the statement each time, which takes longer than running it.
  */
 export const genericPlanArray = (

@@ -71,31 +71,31 @@ export interface OrderView {
 
 export type FindOrder = (id: string) => Promise<OrderView | undefined>
 
-const readOrders = compiledOnce<'ids', OrderView>(
+const readOrders = compiledOnce<{ ids: readonly string[] }, OrderView>(
   (given) => sql`
-      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, ${taxOfOrder(sql`o`)} as tax, o.refunded_minor as "refundedMinor",
-        ${chargedBackMinor} as "chargedBackMinor",
-        o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
-        s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,
-        o.created_at as "createdAt", o.paid_at as "paidAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
-        case when o.state = 'processing' then
-          exists (select from payments p where p.order_id = o.id and p.state = 'processing')
-          else false end as "bankAtWork",
-        coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
-        (select coalesce(json_agg(e), '[]') from (
-          select id, at, what from order_events where order_id = o.id) e) as events,
-        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.full_refund_pending as "fullRefundPending",
-        case when o.state in ('paid', 'partially_refunded') and not known.full_refund_pending then
-          (select coalesce(json_agg(files), '[]') from (
-            select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
-            from files f where ${isFileOfOrder} and (not known.some_recalled or ${isBoughtFile})) files)
-          else '[]' end as files,
-        case when known.some_recalled then ${recalledFiles} end as recalled, ${invoicesOfOrder} as invoices
-      from orders o join sellers s on s.id = o.seller_id,
-        -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
-        lateral (select ${isFullRefundPending} as full_refund_pending,
-          exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_recalled offset 0) known
-      where o.id = any(${genericPlanArray(given('ids'), 'text')}::text[])`,
+    select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, ${taxOfOrder(sql`o`)} as tax, o.refunded_minor as "refundedMinor",
+      ${chargedBackMinor} as "chargedBackMinor",
+      o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
+      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,
+      o.created_at as "createdAt", o.paid_at as "paidAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
+      case when o.state = 'processing' then
+        exists (select from payments p where p.order_id = o.id and p.state = 'processing')
+        else false end as "bankAtWork",
+      coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
+      (select coalesce(json_agg(e), '[]') from (
+        select id, at, what from order_events where order_id = o.id) e) as events,
+      o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.full_refund_pending as "fullRefundPending",
+      case when o.state in ('paid', 'partially_refunded') and not known.full_refund_pending then
+        (select coalesce(json_agg(files), '[]') from (
+          select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
+          from files f where ${isFileOfOrder} and (not known.some_recalled or ${isBoughtFile})) files)
+        else '[]' end as files,
+      case when known.some_recalled then ${recalledFiles} end as recalled, ${invoicesOfOrder} as invoices
+    from orders o join sellers s on s.id = o.seller_id,
+      -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
+      lateral (select ${isFullRefundPending} as full_refund_pending,
+        exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_recalled offset 0) known
+    where o.id = any(${genericPlanArray(given('ids'), 'text')}::text[])`,
 )
 
 /** Finds orders by id. Orders that are requested at the same moment share one statement. */

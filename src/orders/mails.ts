@@ -68,24 +68,27 @@ interface Wanted {
   fileId: string | undefined
 }
 
-const readMailOrders = compiledOnce<'orderIds' | 'fileIds', Omit<MailOrder, 'delivered'> & { at: number }>(
+const readMailOrders = compiledOnce<
+  { orderIds: readonly string[]; fileIds: readonly (string | null)[] },
+  Omit<MailOrder, 'delivered'> & { at: number }
+>(
   (given) => sql`
-        select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
-          coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
-          o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-          o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
-          bought.names as "fileNames", bought.count as "fileCount",
-          o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
-          f.name as "fileName", w.reason as "recallReason"
-        from unnest(
-          ${genericPlanArray(given('orderIds'), 'text')},
-          ${given('fileIds')}::text[]) with ordinality as n(order_id, file_id, at)
-          join orders o on o.id = n.order_id join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
-          cross join lateral (
-            select coalesce((array_agg(f.name order by ${inOrder}))[:${FILES_NAMED}], '{}') as names, count(*)::int as count
-            from files f where ${isBoughtFile}) as bought
-          left join files f on f.id = n.file_id and f.product_id = p.id
-          left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`,
+    select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
+      coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
+      o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
+      o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+      bought.names as "fileNames", bought.count as "fileCount",
+      o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
+      f.name as "fileName", w.reason as "recallReason"
+    from unnest(
+      ${genericPlanArray(given('orderIds'), 'text')},
+      ${given('fileIds')}::text[]) with ordinality as n(order_id, file_id, at)
+      join orders o on o.id = n.order_id join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
+      cross join lateral (
+        select coalesce((array_agg(f.name order by ${inOrder}))[:${FILES_NAMED}], '{}') as names, count(*)::int as count
+        from files f where ${isBoughtFile}) as bought
+      left join files f on f.id = n.file_id and f.product_id = p.id
+      left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`,
 )
 
 /** Reads the orders of mails. Mails that are written at the same moment share one statement. */

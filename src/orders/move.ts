@@ -34,23 +34,21 @@ const LAST_LOOK_DAYS = 3
 /** After a payment a second capture, a refund or a dispute can follow, and its notification can be lost. */
 const LOOK_AFTER_MONEY_SECONDS = 3600
 
-const MOVE_COLUMNS = [
-  'ids',
-  'froms',
-  'tos',
-  'rails',
-  'paidAts',
-  'refundedMinors',
-  'eventIds',
-  'eventTypes',
-  'refundIds',
-] as const
+type MoveColumn =
+  | 'ids'
+  | 'froms'
+  | 'tos'
+  | 'rails'
+  | 'paidAts'
+  | 'refundedMinors'
+  | 'eventIds'
+  | 'eventTypes'
+  | 'refundIds'
 
-const applyMoves = compiledOnce<(typeof MOVE_COLUMNS)[number], { id: string; hasDiscount: boolean }>((given) => {
-  const [ids, froms, tos, rails, paidAts, refundedMinors, eventIds, eventTypes, refundIds] = MOVE_COLUMNS.map((name) =>
-    genericPlanArray(given(name), 'text'),
-  )
-  return sql`
+const applyMoves = compiledOnce<Record<MoveColumn, readonly (string | null)[]>, { id: string; hasDiscount: boolean }>(
+  (given) => {
+    const texts = (name: MoveColumn) => genericPlanArray(given(name), 'text')
+    return sql`
     with moved as (
       update orders o set
         state = m.to,
@@ -63,13 +61,16 @@ const applyMoves = compiledOnce<(typeof MOVE_COLUMNS)[number], { id: string; has
           when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
           when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
           else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
-      from unnest(${ids}, ${froms}, ${tos}, ${rails}, ${paidAts}::timestamptz[], ${refundedMinors}::bigint[], ${eventIds}, ${eventTypes},
-        ${refundIds}) as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type, refund_id)
+      from unnest(
+        ${texts('ids')}, ${texts('froms')}, ${texts('tos')}, ${texts('rails')}, ${texts('paidAts')}::timestamptz[],
+        ${texts('refundedMinors')}::bigint[], ${texts('eventIds')}, ${texts('eventTypes')}, ${texts('refundIds')})
+        as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type, refund_id)
       where o.id = m.id and o.state = any(string_to_array(m."from", ','))
       returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),
     ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}
     select order_id as id, has_discount as "hasDiscount" from moved`
-})
+  },
+)
 
 /**
  * Moves locked orders, each by one guarded UPDATE of the table of moves, and writes the event of each move in the same statement. The

@@ -69,13 +69,13 @@ export interface FirstAttempts {
    * An order without an attempt gets one when its payment starts.
    */
   insert(made: RawBuilder<unknown>, given: GivenValue<AttemptColumn>): RawBuilder<unknown>
-  /** The arrays for these orders. */
+  /** The values for `insert` where `made` holds these orders. Each call makes new ids of payments, and reads which processors work now. */
   columnsFor(orderIds: readonly string[]): Record<AttemptColumn, readonly string[]>
   /** Tells of the currency of a new order. */
   noteCurrency(currency: string): void
 }
 
-/** Arrays that the insert needs. */
+/** The columns that `FirstAttempts.insert` needs, as arrays. */
 export type AttemptColumn = 'attemptOrders' | 'attemptIds' | 'routeCurrencies' | 'routeProcessors'
 
 export interface OrderTax {

@@ -14,9 +14,11 @@ interface PlainOrderSettings extends AccountRule {
   firstAttempts?: FirstAttempts | undefined
 }
 
-/** How many orders a statement makes: one alone goes without arrays, which take the database a tenth of the statement's time. */
+/** How many orders a statement makes. A single one is given without arrays, which take the database a tenth of the statement's time. */
 type Size = 'one' | 'many'
-type Column = 'ids' | 'productIds' | 'emails' | 'keys' | 'hashes' | 'plainKeys' | 'more'
+/** What is said of each order. */
+type Column = 'id' | 'productId' | 'email' | 'key' | 'hash' | 'plainKey' | 'more'
+type Values = Record<Column, unknown> & Partial<Record<AttemptColumn, readonly string[]>>
 
 /**
  * Makes orders at the price of their products. Returns them in the order of `rows`. An entry is undefined where the product is not for
@@ -30,9 +32,7 @@ export function plainOrderInsert(
     [false, true].map((isKeyed) => ({
       size,
       isKeyed,
-      run: compiledOnce<Column | AttemptColumn, CreatedOrder>((given) =>
-        insertWithAttempts(settings, { size, isKeyed, given }),
-      ),
+      run: compiledOnce<Values, CreatedOrder>((given) => insertWithAttempts(settings, { size, isKeyed, given })),
     })),
   )
   return async (db, rows) => {
@@ -40,7 +40,7 @@ export function plainOrderInsert(
     const isKeyed = rows.some(({ keyHash }) => keyHash !== null)
     const { run } = statements.find((one) => one.size === size && one.isKeyed === isKeyed)!
     const columns = columnsOf(rows)
-    const attempts = firstAttempts?.columnsFor(columns.ids)
+    const attempts = firstAttempts?.columnsFor(columns.id)
     const orders = await run(db, { ...(size === 'one' ? firstOf(columns) : columns), ...attempts })
     for (const { currency } of orders) firstAttempts?.noteCurrency(currency)
     const byId = new Map(orders.map((order) => [order.id, order]))
@@ -49,17 +49,17 @@ export function plainOrderInsert(
 }
 
 const columnsOf = (rows: readonly OrderRow[]) => ({
-  ids: rows.map(({ id }) => id),
-  productIds: rows.map(({ productId }) => productId),
-  emails: rows.map(({ email }) => email),
-  keys: rows.map(({ keyHash }) => keyHash),
-  hashes: rows.map(({ requestHash }) => requestHash),
-  plainKeys: rows.map(({ plainKeyHash }) => plainKeyHash),
+  id: rows.map(({ id }) => id),
+  productId: rows.map(({ productId }) => productId),
+  email: rows.map(({ email }) => email),
+  key: rows.map(({ keyHash }) => keyHash),
+  hash: rows.map(({ requestHash }) => requestHash),
+  plainKey: rows.map(({ plainKeyHash }) => plainKeyHash),
   more: moreColumn(rows),
 })
 
-const firstOf = (columns: Record<Column, readonly unknown[]>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(columns).map(([name, [first]]) => [name, first]))
+const firstOf = (columns: Record<Column, readonly unknown[]>) =>
+  Object.fromEntries(Object.entries(columns).map(([name, [first]]) => [name, first])) as Record<Column, unknown>
 
 interface Shape {
   size: Size
@@ -105,11 +105,11 @@ function insertOrders(settings: PlainOrderSettings, { isKeyed, ...shape }: Shape
 
 function givenOrders({ size, given }: Omit<Shape, 'isKeyed'>): RawBuilder<unknown> {
   if (size === 'one')
-    return sql`(select ${given('ids')}::text as id, ${given('productIds')}::text as product_id, ${given('emails')}::text as email,
-      ${given('keys')}::bytea as key, ${given('hashes')}::bytea as hash, ${given('plainKeys')}::bytea as plain_key,
+    return sql`(select ${given('id')}::text as id, ${given('productId')}::text as product_id, ${given('email')}::text as email,
+      ${given('key')}::bytea as key, ${given('hash')}::bytea as hash, ${given('plainKey')}::bytea as plain_key,
       ${given('more')}::jsonb as more)`
   return sql`(select * from unnest(
-    ${given('ids')}::text[], ${genericPlanArray(given('productIds'), 'text')}, ${given('emails')}::text[], ${given('keys')}::bytea[],
-    ${given('hashes')}::bytea[], ${given('plainKeys')}::bytea[], ${given('more')}::jsonb[])
+    ${given('id')}::text[], ${genericPlanArray(given('productId'), 'text')}, ${given('email')}::text[], ${given('key')}::bytea[],
+    ${given('hash')}::bytea[], ${given('plainKey')}::bytea[], ${given('more')}::jsonb[])
     as t(id, product_id, email, key, hash, plain_key, more))`
 }

@@ -45,16 +45,16 @@ interface Row extends Omit<SignedIn, 'seller'> {
   sellerSince: Date
 }
 
-const readSessions = compiledOnce<'hashes', Row>(
+const readSessions = compiledOnce<{ hashes: readonly Buffer[] }, Row>(
   (given) => sql`
-        select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
-          s.created_at > now() - ${RECENT} as "isRecent", s.created_at + ${RECENT} as "recentUntil",
-          s.seen_at < now() - ${SEEN} as "isStale",
-          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
-          exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
-        from sessions s join sellers e on e.id = s.seller_id
-        where s.token_hash = any(${genericPlanArray(given('hashes'), 'bytea')}::bytea[]) and s.seen_at > now() - ${IDLE}
-          and s.created_at > now() - ${LIFE} and e.disabled_at is null`,
+    select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
+      s.created_at > now() - ${RECENT} as "isRecent", s.created_at + ${RECENT} as "recentUntil",
+      s.seen_at < now() - ${SEEN} as "isStale",
+      e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
+      exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
+    from sessions s join sellers e on e.id = s.seller_id
+    where s.token_hash = any(${genericPlanArray(given('hashes'), 'bytea')}::bytea[]) and s.seen_at > now() - ${IDLE}
+      and s.created_at > now() - ${LIFE} and e.disabled_at is null`,
 )
 
 /** Finds who is signed in, in one read by the token's hash; simultaneous requests share one statement. */

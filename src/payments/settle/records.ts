@@ -10,7 +10,10 @@ export const keyOf = (processor: string, processorPaymentId: string): string => 
 /** The payment `p` lies at our account, and its order `o` names the seller's account there. */
 const isPassedOn = sql`o.connected_account like p.processor || '@%'`
 
-const lockOrders = compiledOnce<'processors' | 'payments', unknown>(
+/** The processors of payments, and the payments' ids there, in the same order. */
+type PaymentColumns = Record<'processors' | 'payments', readonly string[]>
+
+const lockOrders = compiledOnce<PaymentColumns, unknown>(
   (given) => sql`
     select 1 from orders where id in (
       select p.order_id from payments p
@@ -18,7 +21,7 @@ const lockOrders = compiledOnce<'processors' | 'payments', unknown>(
     order by id for update`,
 )
 
-const readRecords = compiledOnce<'processors' | 'payments', PaymentRecord>(
+const readRecords = compiledOnce<PaymentColumns, PaymentRecord>(
   (given) => sql`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", coalesce(o.tax_minor, 0) as "taxMinor", o.refunded_minor as "refundedMinor",
@@ -50,13 +53,13 @@ const readRecords = compiledOnce<'processors' | 'payments', PaymentRecord>(
  * two rounds never wait for each other.
  */
 export async function lockRecords(tx: Tx, facts: readonly Fact[]): Promise<Map<string, PaymentRecord>> {
-  const names = {
+  const columns = {
     processors: facts.map((fact) => fact.processor),
     payments: facts.map((fact) => fact.payment.processorPaymentId),
   }
-  await lockOrders(tx, names)
+  await lockOrders(tx, columns)
   // a statement of its own, after the lock: it sees the rows that another round has just committed
-  const found = await readRecords(tx, names)
+  const found = await readRecords(tx, columns)
   return new Map(found.map((one) => [keyOf(one.processor, one.processorPaymentId), { ...one, payee: one.payee ?? undefined, transfers: one.transfers ?? [] }])) // oxfmt-ignore
 }
 
