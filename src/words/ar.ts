@@ -105,7 +105,6 @@ export const ar: Catalogue = {
     notCreatedYet: 'لم يُنشأ طلبك بعد. سننشئه فور عودتك إلى الاتصال.',
     thenChoose: 'سترى رقم طلبك قبل الدفع. ثم تختار الطريقة:',
     notLive: 'غير متاح للدفع بعد',
-    notLiveText: 'على البائع ربط طريقة دفع أولًا.',
     yourConsent: 'موافقتك',
     consentMissing: 'يُرجى تحديد كل خانة: يحتاج البائع إلى موافقتك.',
     yourCountry: 'بلدك',

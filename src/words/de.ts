@@ -109,7 +109,6 @@ export const de: Catalogue = {
     notCreatedYet: 'Ihre Bestellung ist noch nicht angelegt. Wir legen sie an, sobald Sie wieder online sind.',
     thenChoose: 'Sie sehen Ihre Bestellnummer, bevor Sie bezahlen. Dann wählen Sie, wie:',
     notLive: 'Noch nicht für Zahlungen geöffnet',
-    notLiveText: 'Der Anbieter muss zuerst eine Zahlungsart einrichten.',
     yourConsent: 'Ihre Zustimmung',
     consentMissing: 'Bitte kreuzen Sie jedes Kästchen an: Der Anbieter braucht Ihre Zustimmung.',
     yourCountry: 'Ihr Land',

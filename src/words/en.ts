@@ -110,7 +110,6 @@ export const en = {
     notCreatedYet: 'Your order is not created yet. We create it as soon as you are back online.',
     thenChoose: 'You’ll see your order number before you pay. Then choose how:',
     notLive: 'Not open for payments yet',
-    notLiveText: 'The seller has to connect a payment method first.',
     yourConsent: 'Your consent',
     consentMissing: 'Please tick each box: the seller needs your consent.',
     yourCountry: 'Your country',

@@ -105,7 +105,6 @@ export const es: Catalogue = {
     notCreatedYet: 'Tu pedido aún no está creado. Lo creamos en cuanto vuelvas a tener conexión.',
     thenChoose: 'Verás tu número de pedido antes de pagar. Después eliges cómo:',
     notLive: 'Aún no admite pagos',
-    notLiveText: 'El vendedor tiene que conectar primero un método de pago.',
     yourConsent: 'Tu consentimiento',
     consentMissing: 'Marca todas las casillas: el vendedor necesita tu consentimiento.',
     yourCountry: 'Tu país',

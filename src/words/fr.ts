@@ -107,7 +107,6 @@ export const fr: Catalogue = {
     notCreatedYet: 'Votre commande n’est pas encore créée. Nous la créons dès que vous êtes de nouveau en ligne.',
     thenChoose: 'Vous voyez votre numéro de commande avant de payer. Choisissez ensuite comment :',
     notLive: 'Pas encore ouvert aux paiements',
-    notLiveText: 'Le vendeur doit d’abord connecter un moyen de paiement.',
     yourConsent: 'Votre consentement',
     consentMissing: 'Veuillez cocher chaque case : le vendeur a besoin de votre consentement.',
     yourCountry: 'Votre pays',

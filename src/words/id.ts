@@ -106,7 +106,6 @@ export const id: Catalogue = {
     notCreatedYet: 'Pesanan Anda belum dibuat. Kami membuatnya begitu Anda kembali daring.',
     thenChoose: 'Anda melihat nomor pesanan sebelum membayar. Lalu pilih caranya:',
     notLive: 'Belum menerima pembayaran',
-    notLiveText: 'Penjual harus menghubungkan metode pembayaran dahulu.',
     yourConsent: 'Persetujuan Anda',
     consentMissing: 'Silakan centang setiap kotak: penjual memerlukan persetujuan Anda.',
     yourCountry: 'Negara Anda',

@@ -106,7 +106,6 @@ export const it: Catalogue = {
     notCreatedYet: 'Il tuo ordine non è ancora creato. Lo creiamo appena torni online.',
     thenChoose: 'Vedi il numero d’ordine prima di pagare. Poi scegli come:',
     notLive: 'Non ancora aperto ai pagamenti',
-    notLiveText: 'Il venditore deve prima collegare un metodo di pagamento.',
     yourConsent: 'Il tuo consenso',
     consentMissing: 'Spunta ogni casella: il venditore ha bisogno del tuo consenso.',
     yourCountry: 'Il tuo Paese',

@@ -106,7 +106,6 @@ export const ja: Catalogue = {
     notCreatedYet: '注文はまだ作成されていません。オンラインに戻ると作成します。',
     thenChoose: '支払いの前に注文番号が表示されます。そのあと支払い方法を選びます:',
     notLive: 'まだお支払いを受け付けていません',
-    notLiveText: '販売者が先に支払い方法を接続する必要があります。',
     yourConsent: '同意',
     consentMissing: 'すべてにチェックを入れてください。販売者にはお客様の同意が必要です。',
     yourCountry: 'お住まいの国',

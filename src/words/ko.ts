@@ -105,7 +105,6 @@ export const ko: Catalogue = {
     notCreatedYet: '주문이 아직 만들어지지 않았습니다. 다시 온라인이 되면 바로 만듭니다.',
     thenChoose: '결제하기 전에 주문 번호가 보입니다. 그다음 결제 방법을 선택하세요:',
     notLive: '아직 결제를 받지 않습니다',
-    notLiveText: '판매자가 먼저 결제 수단을 연결해야 합니다.',
     yourConsent: '동의',
     consentMissing: '모든 항목에 체크해 주세요. 판매자에게 동의가 필요합니다.',
     yourCountry: '국가',

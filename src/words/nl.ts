@@ -105,7 +105,6 @@ export const nl: Catalogue = {
     notCreatedYet: 'Je bestelling is nog niet gemaakt. We maken haar zodra je weer online bent.',
     thenChoose: 'Je ziet je bestelnummer voordat je betaalt. Kies daarna hoe:',
     notLive: 'Nog niet open voor betalingen',
-    notLiveText: 'De verkoper moet eerst een betaalmethode koppelen.',
     yourConsent: 'Je toestemming',
     consentMissing: 'Vink elk vakje aan: de verkoper heeft je toestemming nodig.',
     yourCountry: 'Je land',

@@ -105,7 +105,6 @@ export const pl: Catalogue = {
     notCreatedYet: 'Zamówienie nie jest jeszcze utworzone. Utworzymy je, gdy wróci połączenie.',
     thenChoose: 'Numer zamówienia zobaczysz przed zapłatą. Potem wybierzesz sposób:',
     notLive: 'Płatności jeszcze nie są możliwe',
-    notLiveText: 'Sprzedawca musi najpierw podłączyć metodę płatności.',
     yourConsent: 'Twoja zgoda',
     consentMissing: 'Zaznacz każde pole: sprzedawca potrzebuje Twojej zgody.',
     yourCountry: 'Twój kraj',

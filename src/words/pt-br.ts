@@ -105,7 +105,6 @@ export const ptBR: Catalogue = {
     notCreatedYet: 'Seu pedido ainda não foi criado. Nós o criamos assim que você voltar a ter conexão.',
     thenChoose: 'Você vê o número do pedido antes de pagar. Depois escolhe como:',
     notLive: 'Ainda não aberto a pagamentos',
-    notLiveText: 'O vendedor precisa primeiro conectar uma forma de pagamento.',
     yourConsent: 'Seu consentimento',
     consentMissing: 'Marque todas as caixas: o vendedor precisa do seu consentimento.',
     yourCountry: 'Seu país',

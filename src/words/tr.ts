@@ -106,7 +106,6 @@ export const tr: Catalogue = {
     notCreatedYet: 'Siparişiniz henüz oluşturulmadı. Yeniden çevrimiçi olduğunuzda oluştururuz.',
     thenChoose: 'Sipariş numaranızı ödemeden önce görürsünüz. Sonra nasıl ödeyeceğinizi seçin:',
     notLive: 'Henüz ödemeye açık değil',
-    notLiveText: 'Satıcının önce bir ödeme yöntemi bağlaması gerekiyor.',
     yourConsent: 'Onayınız',
     consentMissing: 'Lütfen her kutuyu işaretleyin: satıcının onayınıza ihtiyacı var.',
     yourCountry: 'Ülkeniz',

@@ -105,7 +105,6 @@ export const zhHans: Catalogue = {
     notCreatedYet: '您的订单尚未创建。恢复联网后我们会立即创建。',
     thenChoose: '付款前您会看到订单号。然后选择付款方式:',
     notLive: '尚未开放付款',
-    notLiveText: '卖家需要先接入一种付款方式。',
     yourConsent: '您的同意',
     consentMissing: '请勾选每一项:卖家需要您的同意。',
     yourCountry: '您所在的国家或地区',

@@ -122,7 +122,8 @@ test('where card payments are not live the page says so and offers no payment', 
   watch.allow(new URL(service.url).origin)
   try {
     await page.goto(service.demoUrl)
-    await expect(page.getByText('The seller has to connect a payment method first.')).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Not open for payments yet' })).toBeVisible()
+    await expect(page.getByText('Please come back later.')).toBeVisible()
     await expectNoPayButton(page)
     await expect(page.getByRole('button', { name: /Continue/ })).toHaveCount(0)
   } finally {

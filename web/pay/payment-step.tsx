@@ -96,6 +96,6 @@ const Recipient = ({ email }: { email: string | undefined }) => (
 const NotLive = () => (
   <div class="stack">
     <h2 tabIndex={-1}>{words.notLive}</h2>
-    <Notice title={words.notLiveText} icon="clock" />
+    <Notice title={words.comeBackLater} icon="clock" />
   </div>
 )
