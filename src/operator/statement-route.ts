@@ -19,7 +19,7 @@ export const ReadStatementView = Type.Object({
       currency: Currency,
       outcome: Type.Enum([...LINE_OUTCOMES], {
         description:
-          '`paid`, `failed`, `reversed`: the payout is so from now on. `known_before`: it was so. The others have changed nothing, and a person must look: `not_found`: no payout has this reference. `amount_differs`: from the payout’s. `not_expected`: the payout failed, is in no bank file, or was booked twice. `other_account`: the statement is about another account than the one that SEPA files are paid from.',
+          '`paid`, `failed`, `reversed`: the payout is so from now on. `known_before`: it was so. The others have changed nothing, and a person must look: `not_found`: no payout has this reference. `amount_differs`: from the payout’s. `not_expected`: the payout failed, is in no bank file, was booked twice, or one of two bookings came back. `other_account`: the statement is about another account than the one that SEPA files are paid from.',
       }),
       payoutId: Type.Union([Type.String(), Type.Null()]),
       payoutAmount: Type.Union([Type.Integer(), Type.Null()], { description: 'What the payout is.' }),

@@ -33,6 +33,9 @@ export interface AppliedStatement {
 const OURS = /^PO[0-9A-HJKMNP-TV-Z]{26}$/
 const NO_REASON = 'The bank returned it.'
 
+/** How many lines of each day (ISO 8601). */
+type ByDay = Record<string, number>
+
 interface Payout {
   id: string
   reference: string
@@ -42,6 +45,9 @@ interface Payout {
   /** The day on which its money left, and the day on which it came back before anybody knew that it had left: as statements said. */
   leftOn: string | null
   returnedOn: string | null
+  /** How many payments, and how many returns, statements have of each day. */
+  payments: ByDay
+  returns: ByDay
   amountMinor: number
   currency: string
   /** In a SEPA file, which names the account that pays. */
@@ -98,12 +104,17 @@ function judge(
   const now = new Map([...payouts].map(([reference, payout]) => [reference, { ...payout }]))
   const outcomes = new Map<StatementLine, LineOutcome>()
   const booked = new Set<string>()
+  const here = new Map<string, ByDay>()
   for (const line of [...ours.filter(isBooked), ...ours.filter((one) => !isBooked(one))]) {
     const payout = now.get(line.reference)
     const isElsewhere = payout?.isSepa && paidFrom && line.account && line.account !== paidFrom
-    const outcome = !payout ? 'not_found' : isElsewhere ? 'other_account' : outcomeOf(line, payout, booked)
+    if (!payout || isElsewhere) {
+      outcomes.set(line, payout ? 'other_account' : 'not_found')
+      continue
+    }
+    if (isOfAmount(line, payout)) count(line, payout, here)
+    const outcome = outcomeOf(line, payout, booked)
     outcomes.set(line, outcome)
-    if (!payout || isElsewhere) continue
     // what is not expected does not stand for the payment itself, which can follow in the file
     if (isBooked(line) && outcome !== 'not_expected') booked.add(line.reference)
     if (outcome === 'paid' || outcome === 'failed' || outcome === 'reversed') payout.state = outcome
@@ -112,11 +123,29 @@ function judge(
   return outcomes
 }
 
+/** Counts a line. Several statements can have the lines of a day, so the one that has the most of them counts. */
+function count(line: StatementLine, payout: Payout, here: Map<string, ByDay>): void {
+  const what = isBooked(line) ? 'payments' : 'returns'
+  const key = `${line.reference} ${what}`
+  const inFile = here.get(key) ?? {}
+  here.set(key, inFile)
+  inFile[line.bookedOn] = (inFile[line.bookedOn] ?? 0) + 1
+  payout[what] = {
+    ...payout[what],
+    [line.bookedOn]: Math.max(payout[what][line.bookedOn] ?? 0, inFile[line.bookedOn]!),
+  }
+}
+
+const sumOf = (days: ByDay): number => Object.values(days).reduce((sum, one) => sum + one, 0)
+
+const isOfAmount = (line: StatementLine, payout: Payout): boolean =>
+  line.amountMinor === payout.amountMinor && line.currency === payout.currency
+
 const isBooked = ({ status }: StatementLine): boolean => status === 'booked'
 
 function outcomeOf(line: StatementLine, payout: Payout, booked: ReadonlySet<string>): LineOutcome {
   const { state, isExported, wasPaid, leftOn, returnedOn } = payout
-  if (line.amountMinor !== payout.amountMinor || line.currency !== payout.currency) return 'amount_differs'
+  if (!isOfAmount(line, payout)) return 'amount_differs'
   // money has left for a payout that no bank should know
   if (state === 'approved' && !isExported) return 'not_expected'
   if (isBooked(line)) {
@@ -128,23 +157,35 @@ function outcomeOf(line: StatementLine, payout: Payout, booked: ReadonlySet<stri
     // the statement of the return was read first. Otherwise the operator has given it up, and the seller has the money in the balance again
     return returnedOn && line.bookedOn <= returnedOn ? 'known_before' : 'not_expected'
   }
-  if (state === 'paid') return 'reversed'
+  // the bank has paid twice and one payment came back, so the seller still has the other
+  if (state === 'paid') return sumOf(payout.payments) > sumOf(payout.returns) ? 'not_expected' : 'reversed'
   return state === 'failed' || state === 'reversed' ? 'known_before' : 'failed'
 }
 
 async function lockedPayouts(tx: Tx, references: string[]): Promise<Map<string, Payout>> {
   if (references.length === 0) return new Map()
+  await sql`select from payouts where reference = any(${references}) order by id for update`.execute(tx)
+  // a statement of its own, after the lock: it sees the lines that another upload has just committed
   const { rows } = await sql<Payout>`
     select id, reference, state, file_id is not null as "isExported", paid_at is not null as "wasPaid",
       (select min(l.booked_on)::text from payout_statement_lines l
         where l.payout_id = payouts.id and l.outcome in ('paid', 'known_before')) as "leftOn",
       (select max(l.returned_on)::text from payout_statement_lines l
         where l.payout_id = payouts.id and l.outcome = 'failed') as "returnedOn",
+      ${linesByDay('booked_on')} as payments, ${linesByDay('returned_on')} as returns,
       amount_minor as "amountMinor", currency,
       exists (select from payout_files f where f.id = file_id and f.format = 'sepa') as "isSepa"
-    from payouts where reference = any(${references}) order by id for update`.execute(tx)
+    from payouts where reference = any(${references})`.execute(tx)
   return new Map(rows.map((payout) => [payout.reference, payout]))
 }
+
+const linesByDay = (column: 'booked_on' | 'returned_on') => sql`(
+  select coalesce(jsonb_object_agg(day, most), '{}') from (
+    select on_day::text as day, max(lines) as most from (
+      select l.${sql.ref(column)} as on_day, count(*) as lines from payout_statement_lines l
+      where l.payout_id = payouts.id and l.${sql.ref(column)} is not null and l.outcome not in ('amount_differs', 'other_account')
+      group by l.${sql.ref(column)}, l.statement_hash) of_statement
+    group by on_day) of_day)`
 
 function appliedLine(line: StatementLine, outcome: LineOutcome, payout: Payout | undefined): AppliedLine {
   const { reference, status, amountMinor, currency, bookedOn } = line

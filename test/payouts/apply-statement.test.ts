@@ -113,6 +113,42 @@ test('a payment on another day than the known one is not expected: the bank has 
   await booksAgree()
 })
 
+test('of two payments one comes back: the seller still has the other, and nothing is given back until it comes back too', async () => {
+  const returnedOn = (payoutId: string, on: string) => returned(payoutId).replace('2026-11-25', on)
+  // one file, as of a bank that takes back a payment it has booked twice
+  const one = await sentPayout()
+  const { operator } = one
+  const twice = [booked(one.payoutId), booked(one.payoutId), returned(one.payoutId)]
+  assert.deepEqual(outcomes(await upload(operator, csv(...twice))), ['paid', 'not_expected', 'not_expected'])
+  // the file of the month has the same lines again
+  assert.deepEqual(outcomes(await upload(operator, csv(...twice))), ['known_before', 'not_expected', 'not_expected'])
+  assert.deepEqual(await one.state(), ['paid', null])
+  assert.deepEqual(await payoutEntries(shared(), one.seller.sellerId), [{ kind: 'payout', amountMinor: 1862 }])
+  assert.deepEqual(outcomes(await upload(operator, csv(returned(one.payoutId), returned(one.payoutId)))), ['not_expected', 'reversed']) // oxfmt-ignore
+  assert.deepEqual(await one.state(), ['reversed', 'AC04 closed'])
+
+  // a file for each day
+  const two = await sentPayout()
+  assert.deepEqual(outcomes(await upload(operator, csv(booked(two.payoutId)))), ['paid'])
+  assert.deepEqual(outcomes(await upload(operator, csv(bookedOn(two.payoutId, '2026-11-27')))), ['not_expected'])
+  assert.deepEqual(outcomes(await upload(operator, csv(returnedOn(two.payoutId, '2026-11-28')))), ['not_expected'])
+  assert.deepEqual(await two.state(), ['paid', null])
+  assert.deepEqual(outcomes(await upload(operator, csv(returnedOn(two.payoutId, '2026-11-30')))), ['reversed'])
+  assert.equal((await two.seller.balance()).available, 1862)
+  await booksAgree()
+})
+
+test('of two statements at once with a payment each on another day, one says that it was not expected', async () => {
+  for (let round = 0; round < 3; round++) {
+    const { operator, payoutId, state } = await sentPayout()
+    const answers = await Promise.all(
+      ['2026-11-24', '2026-11-27'].map((on) => upload(operator, csv(bookedOn(payoutId, on)))),
+    )
+    assert.deepEqual(answers.flatMap(outcomes).toSorted(), ['not_expected', 'paid'])
+    assert.deepEqual(await state(), ['paid', null])
+  }
+})
+
 test('a payout that the operator marked by hand is known to have left on the day of the first statement', async () => {
   const [paid, failed] = [await sentPayout(), await sentPayout()]
   const { operator } = paid

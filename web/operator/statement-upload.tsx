@@ -17,7 +17,7 @@ const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', 
   not_found: ['Not found', 'bad', 'No payout has this reference. Nothing was changed.'],
   amount_differs: ['Other amount', 'bad', 'Ask your bank. Nothing was changed.'],
   other_account: ['Other account', 'bad', 'The statement is about another account than the one that SEPA files are paid from. Nothing was changed.'], // oxfmt-ignore
-  not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed, paid it twice, or paid what is in no file. Nothing was changed, and money may be missing.'], // oxfmt-ignore
+  not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed, paid it twice, sent one of two payments back, or paid what is in no file. Nothing was changed, and money may be missing.'], // oxfmt-ignore
 }
 
 /** Takes the bank's statement. Payouts that it confirms are paid, and money that it returns goes back to the balances. */
