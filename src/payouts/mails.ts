@@ -65,11 +65,13 @@ interface ToldPayout {
   destination: string
   reference: string
   failure: string | null
+  wasSent: boolean
 }
 
 async function findTold(db: Db, payoutId: string): Promise<ToldPayout | undefined> {
   const { rows } = await sql<ToldPayout>`
-    select p.id, s.email, p.amount_minor as "amountMinor", p.currency, p.destination_shown as destination, p.reference, p.failure
+    select p.id, s.email, p.amount_minor as "amountMinor", p.currency, p.destination_shown as destination, p.reference, p.failure,
+      p.sent_at is not null as "wasSent"
     from payouts p join sellers s on s.id = p.seller_id where p.id = ${payoutId}`.execute(db)
   return rows[0]
 }
@@ -82,10 +84,15 @@ function payoutLines(what: Told, payout: ToldPayout, appUrl: string): Lines {
       subject: `${amount} is on its way to you`,
       text: `The operator of ${host} has given your payout to the bank. It usually arrives within three working days.`,
     },
-    failed: {
-      subject: `Your payout of ${amount} failed`,
-      text: 'The bank refused it, and the money is back in your balance. If you still use that account, check your payout details and save them again, corrected if they were wrong: until then no payout goes to it.',
-    },
+    failed: payout.wasSent
+      ? {
+          subject: `Your payout of ${amount} failed`,
+          text: 'The bank refused it, and the money is back in your balance. If you still use that account, check your payout details and save them again, corrected if they were wrong: until then no payout goes to it.',
+        }
+      : {
+          subject: `Your payout of ${amount} was not sent`,
+          text: `The operator of ${host} has not given it to the bank. The money is in your balance again, for your next payout.`,
+        },
     reversed: {
       subject: `Your payout of ${amount} came back`,
       text: 'Your bank sent it back, and the money is in your balance again. If you still use that account, check your payout details and save them again, corrected if they were wrong: until then no payout goes to it.',
@@ -96,7 +103,8 @@ function payoutLines(what: Told, payout: ToldPayout, appUrl: string): Lines {
     ['To', payout.destination],
     ['Reference', payout.reference],
   ]
-  if (what !== 'sent' && payout.failure) facts.push(['The bank said', payout.failure])
+  if (what !== 'sent' && payout.failure)
+    facts.push([payout.wasSent ? 'The bank said' : 'The operator said', payout.failure])
   return {
     ...words,
     title: words.subject,

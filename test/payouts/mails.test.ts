@@ -57,6 +57,18 @@ test('a seller hears that a payout failed or came back, why, and what to do', as
   assert(subjects.includes('Your payout of $18.62 came back'), subjects.join())
 })
 
+test('a seller hears that the operator has not sent a payout, and nothing about a bank', async () => {
+  const operator = runs(await operatorOf(shared()))
+  const seller = await dueSeller(shared())
+  const { payoutId } = await operator.pay(seller)
+  await operator.mark(payoutId, 'failed', 'We wait with this one.')
+  const [mail] = await mails(seller.sellerId, 1)
+  assert.equal(mail!.subject, 'Your payout of $18.62 was not sent')
+  for (const part of ['The operator said', 'We wait with this one.', 'in your balance again'])
+    assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
+  assert.doesNotMatch(mail!.text, /refused|The bank said|payout details and save/)
+})
+
 test('a mark that is rolled back sends no mail', async () => {
   const operator = runs(await operatorOf(shared()))
   const seller = await dueSeller(shared())

@@ -21,7 +21,10 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
     approved: isOwn ? 'The processor sends it next.' : 'Approved. The operator sends it to the bank next.',
     sent: `Sent to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
     paid: `Paid${paidAt ? (isOwn ? ` on ${day(paidAt)}` : `: the bank confirmed it on ${day(paidAt)}`) : ''}.`,
-    failed: `The bank refused it${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
+    failed:
+      !isOwn && !sentAt
+        ? `The operator has not sent it.${failure ? ` The operator said: “${failure}”.` : ''} The money is in your balance again, for your next payout.`
+        : `The bank refused it${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
     reversed: `It came back${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
   }[status]
 }
