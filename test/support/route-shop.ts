@@ -112,7 +112,7 @@ export async function startRouteShop(t: Ends, { env = {} }: { env?: Record<strin
       ),
 
     /** Does the same as the job that runs each ten minutes. */
-    readSettlements: async () => mirrorSettlements(shop.db, (await shared.openAll()).get('razorpay')),
+    readSettlements: async () => mirrorSettlements(shop.db, await shared.openAll()),
     /** Razorpay pays the money at the linked account to the seller's bank, and the service has read of it. */
     async settled(account: string) {
       route.settle(account)

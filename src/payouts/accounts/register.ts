@@ -31,7 +31,5 @@ export async function registerAccounts(server: Server, { config, mailer, startDb
   await runAccountMails(jobs, { db: parts.db, mailer, appUrl: parts.appUrl })
   await jobs.on<{ name: string }>('read_account', TRIES, ({ name }) => readAll(parts, name))
   await jobs.every(EVERY_MINUTE, 'read_accounts', () => readDueAccounts(parts))
-  await jobs.every(EVERY_TEN_MINUTES, 'read_settlements', () =>
-    mirrorSettlements(parts.db, parts.processors.get(parts.payer)),
-  )
+  await jobs.every(EVERY_TEN_MINUTES, 'read_settlements', () => mirrorSettlements(parts.db, parts.processors))
 }

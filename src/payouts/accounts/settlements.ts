@@ -10,14 +10,20 @@ const LOOK_BACK_DAYS = 45
 const NUMBER_DAYS = 7
 
 /**
- * Copies the settlements by which the processor pays the money that it passed on to the sellers' banks. Its list has the
- * transfers of all accounts, so one reading serves all sellers. It begins with the oldest transfer of which the settlement is not known to
- * the end.
+ * Copies the settlements by which processors pay the money that they passed on to the sellers' banks. It asks every processor, because
+ * money that was passed on before PAYOUTS was changed still arrives.
  */
-export async function mirrorSettlements(db: Db, processor: Processor | undefined): Promise<void> {
-  const settlements = processor?.accounts?.settlements
-  if (!processor || !settlements) return
-  const { name } = processor
+export async function mirrorSettlements(db: Db, processors: ReadonlyMap<string, Processor>): Promise<void> {
+  for (const processor of processors.values()) await mirrorSettlementsOf(db, processor)
+}
+
+/**
+ * A processor's list has the transfers of all accounts, so one reading serves all sellers. It begins with the oldest transfer of which the
+ * settlement is not known to the end.
+ */
+async function mirrorSettlementsOf(db: Db, { name, accounts }: Processor): Promise<void> {
+  const settlements = accounts?.settlements
+  if (!settlements) return
   const { rows: open } = await sql<{ since: Date | null }>`
     select min(t.made_at) as since from processor_transfers t join orders o on o.id = t.order_id
     where t.processor = ${name} and t.state = 'passed' and t.reversed_minor < t.amount_minor
