@@ -37,6 +37,14 @@ export const Balances = ({ items, next, history }: BalancesProps) =>
     </ul>
   )
 
+/** The money of new sales goes to this balance only where the operator pays by bank. */
+function owedSentence(next: NextPayouts | undefined): string {
+  if (!next) return 'You owe this.'
+  return next.by === 'manual'
+    ? 'You owe this. Your next sales make up for it.'
+    : 'You owe this to the operator of this service. Please settle it with them.'
+}
+
 interface OneProps {
   balance: Balance
   next: NextPayouts | undefined
@@ -51,7 +59,7 @@ function One({ balance: one, next, history }: OneProps) {
         <div>
           <h2 class="small soft">Balance in {currency}</h2>
           <p class={`sum ${balance < 0 ? 'owed' : ''}`}>{signed(balance, currency)}</p>
-          {balance < 0 && <p class="small">You owe this. Your next sales make up for it.</p>}
+          {balance < 0 && <p class="small">{owedSentence(next)}</p>}
         </div>
         <dl class="lines">
           <Line name="Available" value={signed(available, currency)} />
