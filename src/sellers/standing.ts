@@ -15,8 +15,8 @@ export const standingOf = (alias: string): RawBuilder<Standing> => {
     else 'active' end`
 }
 
-/** Whether the seller `s` may sell. */
-export const maySell = sql<boolean>`s.suspended_at is null and not s.awaits_account
+/** Whether the seller `s` may sell. A seller who is locked out could not help the buyers. */
+export const maySell = sql<boolean>`s.suspended_at is null and s.disabled_at is null and not s.awaits_account
   and (s.approval_asked_at is null or s.trusted_at is not null)`
 
 /** Whether the seller of the product `p` may sell it. */

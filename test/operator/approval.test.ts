@@ -81,6 +81,19 @@ for (const [what, column, code] of [
     assert.equal((await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
   })
 
+test('nobody can order from a seller who is locked out, until the seller is let in again', async () => {
+  const seller = await newSeller(shop())
+  await trustSeller(shop().db, seller.id, true)
+  const { orderId } = await shop().paid({ productId: seller.productId })
+  await sql`update sellers set disabled_at = now() where id = ${seller.id}`.execute(shop().db)
+  assertProblem(await buy(shop(), seller.productId), 409, 'shop_not_open')
+  assertProblem(await buy(shop(), seller.productId, { currency: 'USD' }), 409, 'shop_not_open')
+  assertProblem(await shop().call('GET', `/api/products/${seller.productId}/public`), 409, 'shop_not_open')
+  assert.equal((await shop().status(orderId, 'bob@example.com')).downloads!.length, 1, 'buyers keep their files')
+  await sql`update sellers set disabled_at = null where id = ${seller.id}`.execute(shop().db)
+  assert.equal((await buy(shop(), seller.productId)).status, 201)
+})
+
 test('a payment that began before a suspension still ends as a sale', async () => {
   const seller = await newSeller(shop())
   await trustSeller(shop().db, seller.id, true)
