@@ -15,6 +15,6 @@ export async function orderToPay(db: Db, orderId: string): Promise<PayableOrder 
       statement_descriptor as "statementDescriptor", state, ${hasLimitedCode} as "hasLimitedCode",
       fee_minor as "feeMinor", connected_account as "connectedAccount", ${taxOfOrder(sql`o`)} as tax
     from orders o where id = ${orderId}`.execute(db)
-  if (rows[0] && rows[0].discountMinor > 0) await renewHolds(db, [orderId])
+  if (rows[0]?.hasLimitedCode) await renewHolds(db, [orderId])
   return rows[0]
 }

@@ -4,14 +4,19 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
+import { digestOf } from '../../src/kit/idempotency.ts'
 import { newId } from '../../src/kit/ids.ts'
 import type { Created } from '../../src/checkout/schema.ts'
+import { insertOffers } from '../../src/orders/discounts/offers.ts'
+import { normalCode } from '../../src/orders/discounts/uses.ts'
+import type { OrderRow } from '../../src/orders/new-order.ts'
 import { acceptPayment, sendPaymentBack } from '../../src/payments/review.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../src/processors/processor.ts'
+import { query } from '../stand-ins/processor.ts'
 import { SEED, sample } from '../support/seed.ts'
 import { newBrowser, type Browser } from '../support/seller.ts'
-import { assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
+import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 let signedIn: Promise<Browser> | undefined
@@ -317,6 +322,46 @@ test('simultaneous buyers, with any number of codes, never use a code more often
     for (const answer of mine.filter(({ status }) => status !== 201)) assertProblem(answer, 422, 'discount_not_valid')
     assert.deepEqual(await usesOf(id), { uses: 7, held: 7 })
   }
+})
+
+test('a repeat that comes too late for its use does not take the next buyer’s', async () => {
+  const shop = shared()
+  const { code } = await discount({ limit: 2 })
+  const settings = { ttlHours: 24, firstLookSeconds: 60, freeMail: {}, statementPrefix: 'TILL' }
+  const productId = await shop.product()
+  const row = (key: string | null): OrderRow => ({
+    id: newId('ord'),
+    productId,
+    email: buyer(),
+    discountCode: normalCode(code),
+    keyHash: key === null ? null : digestOf([key]),
+    plainKeyHash: key === null ? null : digestOf([key, 'plain']),
+    requestHash: key === null ? null : digestOf([key, 'request']),
+  })
+  const key = randomUUID()
+  const repeat = row(key)
+  let second: Promise<(string | undefined)[]> | undefined
+  const insert = (rows: OrderRow[], meanwhile = async () => {}) =>
+    inTransaction(shop.db, async (tx) => {
+      const made = await insertOffers(tx, shop.jobs, settings, rows)
+      await meanwhile()
+      return made.map((one) => (typeof one === 'object' ? 'made' : one))
+    })
+  const first = await insert([{ ...repeat, id: newId('ord') }], async () => {
+    second = insert([repeat, row(null)])
+    await eventually(
+      () =>
+        query(
+          shop.db,
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      (waiting) => waiting.length > 0,
+    )
+  })
+  assert.deepEqual(first, ['made'])
+  assert.deepEqual(await second, [undefined, 'again'])
+  assert.deepEqual(await insert([row(null)]), ['made'])
+  assert.deepEqual(await insert([row(null)]), ['discount_not_valid'])
 })
 
 test('the same request is one use, however often and however many at once', async () => {

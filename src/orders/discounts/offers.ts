@@ -22,7 +22,7 @@ export interface OfferSettings extends AccountRule {
 }
 
 type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing' | 'amount_not_payable'
-/** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
+/** Why there is no order. `again`: a simultaneous request with the same idempotency key decides first. */
 export type NoOrder =
   | 'discount_not_valid'
   | 'amount_too_small'
@@ -69,10 +69,13 @@ export async function insertOffers(
     priced.filter(({ isMade, amountMinor }) => isMade && amountMinor === 0),
   )
   const byId = new Map(priced.map((one) => [one.id, one]))
+  // a row that lost its key to another round was counted, and may have pushed an order of this one over the limit of the code
+  const isMiscounted = priced.some(({ isMade, refusal }) => !isMade && refusal === null)
   return rows.map((row) => {
     if (!chosen.includes(row)) return 'again'
     const one = byId.get(row.id)
-    if (!one?.isMade) return one?.refusal ?? undefined
+    if (!one?.isMade)
+      return isMiscounted && one?.refusal === 'discount_not_valid' ? 'again' : (one?.refusal ?? undefined)
     return one.amountMinor === 0 ? { ...one, state: 'paid' } : one
   })
 }
