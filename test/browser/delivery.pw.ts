@@ -117,6 +117,35 @@ test('from a static host whose API is away: says so, and goes on when it is back
   await host.close()
 })
 
+test('where the shop has closed meanwhile, a buyer who has an order for the product is led to it', async ({
+  page,
+  watch,
+}) => {
+  const host = await staticHost()
+  watch.allow(host.url)
+  const url = `${host.url}/pay/?product=${PRODUCT_ID}`
+  const { orderId } = await makeOrder(page)
+  const [name, order] = await page.evaluate(
+    (id) => [`till:product:${id}`, localStorage.getItem(`till:product:${id}`)!],
+    PRODUCT_ID,
+  )
+  await page.goto(`${host.url}/order/`)
+  await page.evaluate(([key, value]) => localStorage.setItem(key!, value!), [name, order] as const)
+  await page.route('**/public*', (route) =>
+    route.fulfill({
+      status: 409,
+      headers: { 'access-control-allow-origin': '*' },
+      json: { code: 'shop_not_open', detail: 'This shop is not open.' },
+    }),
+  )
+  await page.goto(url)
+  await expect(page).toHaveURL(`${host.url}/order/?order=${orderId}`)
+  await page.evaluate(() => localStorage.clear())
+  await page.goto(url)
+  await expect(page.getByRole('heading', { name: 'This shop is not open' })).toBeVisible()
+  await host.close()
+})
+
 test('where card payments are not live the page says so and offers no payment', async ({ page, watch }) => {
   const service = await startService({ PROCESSORS: 'none' })
   watch.allow(new URL(service.url).origin)

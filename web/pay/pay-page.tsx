@@ -26,15 +26,18 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   if (!productId) return <Plain title={words.linkIncomplete}>{words.linkIncompleteText}</Plain>
   if (product) return <CheckoutPage product={product} returned={returned} />
   const code = refusalOf(trouble)
-  if (code === 'shop_not_open') return <Plain title={words.shopClosed}>{words.comeBackLater}</Plain>
-  if (code?.endsWith('not_found')) {
+  if (code === 'shop_not_open' || code?.endsWith('not_found')) {
     // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead.
     const orderId = readKept(productId)?.orderId
     if (orderId) {
       location.replace(`/order/?order=${orderId}`)
       return <SummarySkeleton />
     }
-    return <Plain title={words.notForSale}>{words.notForSaleText}</Plain>
+    return code === 'shop_not_open' ? (
+      <Plain title={words.shopClosed}>{words.comeBackLater}</Plain>
+    ) : (
+      <Plain title={words.notForSale}>{words.notForSaleText}</Plain>
+    )
   }
   if (trouble)
     return (
