@@ -22,7 +22,7 @@ export interface OfferSettings extends AccountRule {
 }
 
 type NoTax = 'country_required' | 'country_unconfirmed' | 'tax_rate_missing' | 'amount_not_payable'
-/** Why there is no order. `again`: a simultaneous request with the same idempotency key decides first. */
+/** Why there is no order. `again`: a simultaneous request decides first. */
 export type NoOrder =
   | 'discount_not_valid'
   | 'amount_too_small'
@@ -69,7 +69,7 @@ export async function insertOffers(
     priced.filter(({ isMade, amountMinor }) => isMade && amountMinor === 0),
   )
   const byId = new Map(priced.map((one) => [one.id, one]))
-  // a row that lost its key to another round was counted, and may have pushed an order of this one over the limit of the code
+  // a row that lost its key to another round was counted, and may have pushed another order of this round over the code's limit
   const isMiscounted = priced.some(({ isMade, refusal }) => !isMade && refusal === null)
   return rows.map((row) => {
     if (!chosen.includes(row)) return 'again'
