@@ -1718,7 +1718,7 @@ export interface Api {
     answer: {
       items: {
         payoutId: string
-        /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+        /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
         status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
         /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
         by: 'manual' | 'stripe-connect' | 'razorpay-route'
@@ -1798,7 +1798,7 @@ export interface Api {
     }
     answer: {
       payoutId: string
-      /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+      /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
       status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
       /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
       by: 'manual' | 'stripe-connect' | 'razorpay-route'

@@ -21,7 +21,7 @@ export const Payout = Type.Object({
   payoutId: Type.String(),
   status: Type.Enum([...PAYOUT_STATES], {
     description:
-      '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
+      '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
   }),
   by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
     description:

@@ -62,7 +62,7 @@ function Details({ payout, again }: { payout: OperatorPayout; again: () => void 
         )}
         {failure && (
           <>
-            <dt>The bank said</dt>
+            <dt>{payout.sentAt ? 'The bank said' : 'You said'}</dt>
             <dd>{failure}</dd>
           </>
         )}
@@ -142,7 +142,7 @@ interface MarkBackProps {
 }
 
 /** The money goes back to the seller’s balance. */
-function MarkBack({ mark, label, payout: { payoutId, amount, currency, seller }, onDone }: MarkBackProps) {
+function MarkBack({ mark, label, payout: { payoutId, amount, currency, seller, sentAt }, onDone }: MarkBackProps) {
   const [reason, setReason] = useState('')
   const work = () =>
     markPayout(payoutId, mark, { reason: reason.trim() }).then(() => 'The money is in the balance again.')
@@ -161,7 +161,7 @@ function MarkBack({ mark, label, payout: { payoutId, amount, currency, seller },
       <TextField
         id="failure"
         label="Reason"
-        hint="What the bank said. The seller reads it."
+        hint={`${sentAt ? 'What the bank said' : 'Why you do not pay it'}. The seller reads it.`}
         value={reason}
         onValue={setReason}
         input={{ autoComplete: 'off', maxLength: 500 }}

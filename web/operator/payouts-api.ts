@@ -12,6 +12,7 @@ export type RunFile = RunDetail['files'][number]
 export interface ReadStatement {
   lines: {
     reference: string
+    status: 'booked' | 'returned'
     amount: number
     currency: string
     outcome:

@@ -17,8 +17,10 @@ const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', 
   not_found: ['Not found', 'bad', 'No payout has this reference. Nothing was changed.'],
   amount_differs: ['Other amount', 'bad', 'Ask your bank. Nothing was changed.'],
   other_account: ['Other account', 'bad', 'The statement is about another account than the one that SEPA files are paid from. Nothing was changed.'], // oxfmt-ignore
-  not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed, paid it twice, sent one of two payments back, or paid what is in no file. Nothing was changed, and money may be missing.'], // oxfmt-ignore
+  not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed or is in no file, or paid twice. Nothing was changed, and money may be missing.'], // oxfmt-ignore
 }
+const ONE_CAME_BACK =
+  'The bank paid twice, and one payment came back. Nothing was changed. If there was only one payment, mark the payout as come back.'
 
 /** Takes the bank's statement. Payouts that it confirms are paid, and money that it returns goes back to the balances. */
 export function StatementUpload({ onRead }: { onRead: () => void }) {
@@ -79,10 +81,12 @@ function Result({ name, statement: { lines, others } }: { name: string; statemen
       </output>
       {lines.length > 0 && (
         <ul class="rows found">
-          {lines.map(({ reference, amount, currency, outcome, payoutId, payoutAmount }) => {
-            const [label, tone, advice] = OUTCOMES[outcome]
+          {lines.map(({ reference, status, amount, currency, outcome, payoutId, payoutAmount }) => {
+            const [label, tone, usual] = OUTCOMES[outcome]
+            const isBack = status === 'returned'
+            const advice = isBack && outcome === 'not_expected' ? ONE_CAME_BACK : usual
             return (
-              <li key={`${reference} ${outcome} ${amount}`}>
+              <li key={`${reference} ${status} ${outcome} ${amount}`}>
                 {payoutId ? (
                   <a class="name" href={`#/payouts/${payoutId}`}>
                     {reference}
@@ -92,7 +96,7 @@ function Result({ name, statement: { lines, others } }: { name: string; statemen
                 )}
                 <span class={`tag ${tone}`}>{label}</span>
                 <p class="small soft">
-                  {money(amount, currency)}
+                  {money(amount, currency)} {isBack ? 'came back' : 'left'}
                   {outcome === 'amount_differs' &&
                     payoutAmount !== null &&
                     `, the payout is ${money(payoutAmount, currency)}`}

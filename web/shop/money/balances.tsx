@@ -37,12 +37,12 @@ export const Balances = ({ items, next, history }: BalancesProps) =>
     </ul>
   )
 
-/** The money of new sales goes to this balance only where the operator pays by bank. */
+/** Sales at the seller's own account at Stripe do not reach this balance. At Razorpay the service itself tries to take a debt back. */
 function owedSentence(next: NextPayouts | undefined): string {
-  if (!next) return 'You owe this.'
-  return next.by === 'manual'
-    ? 'You owe this. Your next sales make up for it.'
-    : 'You owe this to the operator of this service. Please settle it with them.'
+  if (next?.by === 'manual') return 'You owe this. Your next sales make up for it.'
+  return next?.by === 'stripe-connect'
+    ? 'You owe this. Please settle it with the operator of this service.'
+    : 'You owe this.'
 }
 
 interface OneProps {
