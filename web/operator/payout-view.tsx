@@ -62,7 +62,7 @@ function Details({ payout, again }: { payout: OperatorPayout; again: () => void 
         )}
         {failure && (
           <>
-            <dt>{payout.sentAt ? 'The bank said' : 'You said'}</dt>
+            <dt>{payout.sentAt ? 'The bank said' : 'The operator said'}</dt>
             <dd>{failure}</dd>
           </>
         )}

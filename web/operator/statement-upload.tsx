@@ -20,7 +20,7 @@ const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', 
   not_expected: ['Not expected', 'bad', 'The bank paid what was marked as failed or is in no file, or paid twice. Nothing was changed, and money may be missing.'], // oxfmt-ignore
 }
 const ONE_CAME_BACK =
-  'The bank paid twice, and one payment came back. Nothing was changed. If there was only one payment, mark the payout as come back.'
+  'The bank paid twice and one payment came back, or the payout is in no bank file. Nothing was changed. If there was only one payment, mark the payout as come back.'
 
 /** Takes the bank's statement. Payouts that it confirms are paid, and money that it returns goes back to the balances. */
 export function StatementUpload({ onRead }: { onRead: () => void }) {
