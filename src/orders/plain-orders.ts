@@ -16,7 +16,7 @@ interface PlainOrderSettings extends AccountRule {
 
 /** How many orders a statement makes. A single one is given without arrays, which take the database a tenth of the statement's time. */
 type Size = 'one' | 'many'
-/** What is said of each order. */
+/** The values that a new order needs. */
 type Column = 'id' | 'productId' | 'email' | 'key' | 'hash' | 'plainKey' | 'more'
 type Values = Record<Column, unknown> & Partial<Record<AttemptColumn, readonly string[]>>
 

@@ -81,7 +81,7 @@ for (const [what, column, code] of [
     assert.equal((await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
   })
 
-test('nobody can order from a seller who is locked out, until the seller is let in again', async () => {
+test('buyers cannot order from a locked-out seller until the operator lets the seller in again', async () => {
   const seller = await newSeller(shop())
   await trustSeller(shop().db, seller.id, true)
   const { orderId } = await shop().paid({ productId: seller.productId })
