@@ -115,14 +115,14 @@ export async function changeEndpoint(
       select url from webhook_endpoints where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
       for no key update`.execute(tx)
     const isMoved = url !== undefined && before[0] !== undefined && before[0].url !== url
-    // a failure of the old address says nothing of the new one
+    // a failure of the old address says nothing of the new one; the seller has had the mail about a pause, which goes on
     const { rows } = await sql<EndpointRow>`
     with changed as (
       update webhook_endpoints e set url = coalesce(${url ?? null}::text, url),
         events = coalesce(${events ? unique(events) : null}::text[], events),
         description = coalesce(${description?.trim() ?? null}::text, description),
         failing_since = case when ${url ?? null}::text <> url then null else failing_since end,
-        mails_sent = case when ${url ?? null}::text <> url then 0 else mails_sent end,
+        mails_sent = case when ${url ?? null}::text <> url and paused is null then 0 else mails_sent end,
         held_until = case when ${url ?? null}::text <> url then '-infinity' else held_until end,
         made_by_key = case when ${isMoved} then ${caller.key?.id ?? null} else made_by_key end
       where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
@@ -168,17 +168,29 @@ export async function rotateSecret(
   return { secret, oldSecretUntil: (rows[0] ?? refuseUnknownEndpoint()).oldSecretUntil }
 }
 
-/** Sends again to a paused endpoint, first the waiting deliveries. A repeat changes nothing. Refuses `webhook_endpoint_not_found`. */
+/**
+ * Sends again to a paused endpoint: the schedule of each waiting delivery begins anew, and so does that of each delivery that has failed since
+ * the endpoint began to fail. A repeat changes nothing. Refuses `webhook_endpoint_not_found`.
+ */
 export async function resumeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<EndpointRow> {
   return inTransaction(db, async (tx) => {
-    const { numAffectedRows } = await sql`
-      update webhook_endpoints set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
-      where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null and paused is not null`.execute(tx)
-    // deliveries that came during the pause are due already; those below had a try before it, and wait for the next one
-    if (numAffectedRows)
-      await sql`
-        update webhook_deliveries set due_at = now(), step = 0
-        where endpoint_id = ${endpointId} and state = 'waiting' and due_at > now()`.execute(tx)
+    await sql`
+      with paused as (
+        select id, failing_since from webhook_endpoints
+        where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null and paused is not null
+        for no key update),
+      resumed as (
+        update webhook_endpoints e
+        set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
+        from paused p where e.id = p.id
+        returning e.id, p.failing_since)
+      update webhook_deliveries d set state = 'waiting', step = 0, due_at = least(d.due_at, now())
+      from resumed r
+      where d.endpoint_id = r.id and (
+        d.state = 'waiting' and (d.step > 0 or d.due_at > now())
+        or d.state = 'failed' and exists (
+          select from webhook_tries t
+          where t.endpoint_id = d.endpoint_id and t.event_id = d.event_id and t.at >= r.failing_since))`.execute(tx)
     return findEndpoint(tx, sellerId, endpointId)
   })
 }

@@ -20,7 +20,8 @@ interface Told {
 
 /**
  * Pauses endpoints that have only failed for days, and enqueues the mails about those that fail or are gone: each mail once, in the
- * transaction that counts it. While an endpoint is paused its events are recorded, and wait.
+ * transaction that counts it. While an endpoint is paused its events are recorded, and wait. The endpoints of a seller who is locked out
+ * have no tries, and so no failures.
  */
 export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
   for (let found = AT_ONCE; found === AT_ONCE;)
@@ -32,6 +33,7 @@ export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
               select count(*)::int from unnest(${[...WARN_AFTER_HOURS]}::int[]) as hours
               where e.failing_since <= now() - make_interval(hours => hours)) end as level) l
           where removed_at is null and (paused = 'gone' or (paused is null and failing_since is not null)) and level > mails_sent
+            and exists (select from sellers s where s.id = e.seller_id and s.disabled_at is null)
           limit ${AT_ONCE} for no key update of e skip locked)
         update webhook_endpoints e set mails_sent = due.level,
           paused = case when e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int)
@@ -52,9 +54,10 @@ export async function sendEndpointMails(
 ): Promise<void> {
   await jobs.on<Told>('webhook_mail', { ...MAIL_TRIES, atOnce: mailer.atOnce }, async (told, jobId) => {
     const { rows } = await sql<{ url: string; email: string; isOver: boolean }>`
-      select e.url, s.email, e.removed_at is not null or (e.failing_since is null and e.paused is null) as "isOver"
+      select e.url, s.email, e.removed_at is not null or s.disabled_at is not null
+        or (e.failing_since is null and e.paused is null) as "isOver"
       from webhook_endpoints e join sellers s on s.id = e.seller_id where e.id = ${told.endpointId}`.execute(db)
-    // the receiver is back, or the seller has removed the endpoint
+    // the receiver is back, the seller has removed the endpoint, or the operator has locked the seller out
     if (!rows[0] || rows[0].isOver) return
     const { email, url } = rows[0]
     const lines = linesOf(told, url, appUrl)

@@ -210,6 +210,11 @@ test('410 pauses an endpoint; events are recorded all the same, and are delivere
     new RegExp(`/shop/#/developers/endpoints/${id}`),
   )
   assert.equal(receiver.seen('order.paid').length, 0)
+  // a new address is not called before the endpoint is resumed, so there is no mail about it
+  const moved = await startReceiver(t)
+  await ann.call('PATCH', `/api/webhook-endpoints/${id}`, { url: moved.url })
+  assert.equal((await sql`select from webhook_endpoints where id = ${id} and mails_sent > 0`.execute(shop.db)).rows.length, 1) // oxfmt-ignore
+  await ann.call('PATCH', `/api/webhook-endpoints/${id}`, { url: receiver.url })
   assert.equal((await ann.call('GET', `/api/webhook-endpoints/${id}`)).body.waiting, 2)
   assert.equal((await ann.call('POST', `/api/webhook-endpoints/${id}/resume`)).body.status, 'active')
   const [received] = await gets(receiver, 'order.paid')
@@ -228,6 +233,12 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   const subjects = async () => (await shop.mails('ann@shop.test')).map(({ subject }) => subject).filter((one) => /Your endpoint/.test(one)) // oxfmt-ignore
   await shop.watchEndpoints()
   assert.deepEqual(await subjects(), [])
+  // nothing is tried while the seller is locked out, so nothing fails
+  await failingFor(shop, id, 73)
+  await sql`update sellers set disabled_at = now() where email = 'ann@shop.test'`.execute(shop.db)
+  await shop.watchEndpoints()
+  assert.deepEqual((await sql`select mails_sent, paused from webhook_endpoints where id = ${id}`.execute(shop.db)).rows, [{ mails_sent: 0, paused: null }]) // oxfmt-ignore
+  await sql`update sellers set disabled_at = null where email = 'ann@shop.test'`.execute(shop.db)
   for (const [hours, words] of [
     [2, 'for an hour'],
     [25, 'for a day'],
@@ -245,6 +256,50 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   receiver.answer = (_request, response) => void response.writeHead(204).end()
   await ann.call('POST', `/api/webhook-endpoints/${id}/resume`)
   await eventually(endpoint, ({ status, waiting }) => status === 'active' && waiting === 0)
+})
+
+test('a resumed endpoint begins every delivery of its outage anew, also one whose tries were used up', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(t, (_request, response) => void response.writeHead(503).end())
+  const { id } = await newEndpoint(ann, receiver.url)
+  const send = async () => (await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})).body.eventIds[0] as string
+  const at = async (eventId: string) =>
+    (await ann.call('GET', `/api/webhook-endpoints/${id}/deliveries/${eventId}`)).body
+  const [before, during, late] = [await send(), await send(), await send()]
+  for (const one of [before, during, late]) {
+    await eventually(
+      () => at(one),
+      ({ tries }) => tries >= 1,
+    )
+    await dueNow(shop, id)
+  }
+  // three days later: two have had all their tries, one of them before the outage began; one waits for its last try, which is due
+  await sql`update webhook_endpoints set paused = 'failing', paused_at = now(), failing_since = now() where id = ${id}`.execute(shop.db) // oxfmt-ignore
+  await sql`update webhook_tries set at = now() - interval '1 hour' where event_id in (${before}, ${late})`.execute(
+    shop.db,
+  )
+  await sql`update webhook_tries set at = now() + interval '1 hour' where event_id = ${during}`.execute(shop.db)
+  await sql`update webhook_deliveries set state = 'failed', step = 10, due_at = null where event_id in (${before}, ${during})`.execute(shop.db) // oxfmt-ignore
+  await sql`update webhook_deliveries set step = 9, due_at = now() - interval '1 hour' where event_id = ${late}`.execute(shop.db) // oxfmt-ignore
+  const tries = (await at(late)).tries
+  await Promise.all([1, 2].map(() => ann.call('POST', `/api/webhook-endpoints/${id}/resume`)))
+  const again = await eventually(
+    () => at(late),
+    (one) => one.tries > tries,
+  )
+  assert.equal(again.status, 'waiting')
+  receiver.answer = (_request, response) => void response.writeHead(204).end()
+  await sql`update webhook_endpoints set held_until = '-infinity' where id = ${id}`.execute(shop.db)
+  for (const one of [late, during])
+    await eventually(
+      async () => {
+        await dueNow(shop, id)
+        return at(one)
+      },
+      ({ status }) => status === 'delivered',
+    )
+  assert.equal((await at(before)).status, 'failed')
 })
 
 test('a receiver that asks for a pause gets it, whatever else is due', async (t) => {
