@@ -1,7 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyRequest } from 'fastify'
 import Schema from 'typebox/schema'
 import type { Db } from '../kit/database.ts'
-import { type Problem, Refusal, problemOf } from '../kit/errors.ts'
+import { type Problem, problemOf } from '../kit/errors.ts'
+import { refusalFor } from '../kit/refusals.ts'
 import type { FoundKey } from '../sellers/keys/find.ts'
 import { isAllowed, type Security } from '../sellers/keys/scopes.ts'
 import { addConfirmation } from './confirmations.ts'
@@ -84,8 +85,9 @@ export async function callTool(
     }
     return { isRefused: false, said }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return { isRefused: true, said: { ...(problemOf(error, request.id) satisfies Problem) } }
+    // also of a defect or an outage, which is logged: the protocol's library would send its text to the program
+    const refusal = refusalFor(error as FastifyError, request)
+    return { isRefused: true, said: { ...(problemOf(refusal, request.id) satisfies Problem) } }
   }
 }
 
@@ -104,8 +106,14 @@ function withTexts({ parameters = [] }: KnownRoute, given: Arguments): Arguments
 function refuseWrongArguments(schema: ReturnType<typeof inputSchema>, given: Arguments): void {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(schema.properties ?? {}, name))
   if (unknown !== undefined) throw wrongArgument(unknown, 'is not known')
+  const withNul = Object.entries(given).find(([, value]) => hasNul(value))
+  if (withNul) throw wrongArgument(withNul[0], 'has a NUL character')
   const [, [wrong] = []] = Schema.Errors(schema as never, given)
   if (!wrong) return
   const missing = (wrong.params as { requiredProperties?: string[] }).requiredProperties?.[0]
   throw wrongArgument(missing ?? (wrong.instancePath.slice(1).replaceAll('/', '.') || 'arguments'), wrong.message)
 }
+
+/** PostgreSQL stores no NUL in a text. */
+const hasNul = (value: unknown): boolean =>
+  typeof value === 'string' ? value.includes('\0') : Object.entries(value ?? {}).flat().some(hasNul) // oxfmt-ignore

@@ -34,7 +34,8 @@ export const proposeRefund: Proposal = {
   look: { operationId: 'getOrder', given: ({ orderId }) => ({ orderId }) },
   of({ orderId, amount, reason }, { body }) {
     const order = body as OrderDetail
-    const left = order.amount - order.refundedAmount - (order.chargedBackAmount ?? 0)
+    const underWay = order.refunds.reduce((sum, { status, amount }) => (status === 'pending' ? sum + amount : sum), 0)
+    const left = order.amount - order.refundedAmount - underWay - (order.chargedBackAmount ?? 0)
     const sum = typeof amount === 'number' ? amount : left
     if (order.paidAt === null || left <= 0)
       throw new Refusal('order_not_refundable', 'Nothing of this order can be refunded.')
@@ -48,6 +49,7 @@ export const proposeRefund: Proposal = {
         { label: 'Buyer', value: order.email },
         { label: 'Paid', value: formatMoney(order.amount, order.currency) },
         { label: 'Refunded so far', value: formatMoney(order.refundedAmount, order.currency) },
+        ...(underWay === 0 ? [] : [{ label: 'On its way to the buyer', value: formatMoney(underWay, order.currency) }]),
         { label: 'Goes back now', value: formatMoney(sum, order.currency) },
         ...(reason === undefined ? [] : [{ label: 'Your note', value: text(reason) }]),
       ],

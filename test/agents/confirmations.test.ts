@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { holdBank } from '../stand-ins/processor.ts'
 import { assistantWith } from '../support/assistant.ts'
 import { makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
@@ -71,6 +72,21 @@ test('a refund of all that is left names its sum, and a refusal of the route is 
   assert.equal((await look(second)).body.status, 409)
   assert.deepEqual(await refunds(), [1900])
   assert.equal((await ask('refund_order', { orderId: `ord_${'0'.repeat(26)}` })).code, 'order_not_found')
+})
+
+test('a refund that is on its way is shown, and is not proposed again', async (t) => {
+  const { propose, look, confirm, ask, shop, productId } = await prepared(t)
+  const order = await shop.checkout({ productId })
+  const { orderId } = order
+  await shop.confirm(order, 'slow_refund')
+  await shop.until(orderId, ({ paid }) => paid)
+  await holdBank(shop, order)
+  assert.equal((await confirm(await propose('refund_order', { orderId, amount: 500 }))).body.status, 201)
+  const { body } = await look(await propose('refund_order', { orderId }))
+  assert.equal(body.title, 'Refund $14.00 to the buyer')
+  const shown = Object.fromEntries(body.shown.map(({ label, value }: any) => [label, value]))
+  assert.deepEqual([shown['Refunded so far'], shown['On its way to the buyer']], ['$0.00', '$5.00'])
+  assert.equal((await ask('refund_order', { orderId, amount: 1500 })).code, 'refund_too_large')
 })
 
 test('nobody else confirms it: another seller, the key itself, a browser without a session, a late sign-in', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { assistantWith } from '../support/assistant.ts'
 import { type MadeKey, makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
@@ -117,7 +118,7 @@ test('each tool that reads answers as its route does', async (t) => {
 })
 
 test('a tool refuses as its route does: missing scope, wrong argument, other seller’s data, unknown tool', async (t) => {
-  const { client, call, orderId, shop } = await prepared(t, ['orders:read', 'products:read'])
+  const { client, call, orderId, productId, shop } = await prepared(t, ['orders:read', 'products:read'])
   const codeOf = async (name: string, given: Record<string, unknown> = {}) => {
     const { isError, said } = await call(name, given)
     assert.equal(isError, true, JSON.stringify(said))
@@ -136,6 +137,8 @@ test('a tool refuses as its route does: missing scope, wrong argument, other sel
   for (const name of ['constructor', 'toString', 'hasOwnProperty'])
     assert.equal(await codeOf('refund_order', { orderId, [name]: 'x' }), 'validation_failed')
   assert.equal(await codeOf('refund_order', { orderId, amount: '5' }), 'validation_failed')
+  for (const change of [{ name: 'a\0b' }, { prices: [{ currency: 'U\0D', amount: 5 }] }])
+    assert.equal(await codeOf('change_product', { productId, ...change }), 'validation_failed')
   assert.equal(await codeOf('refund_order', { orderId, amount: 5_000_000 }), 'refund_too_large')
   await assert.rejects(() => client.callTool({ name: 'drop_tables', arguments: {} }), /There is no tool drop_tables/)
 
@@ -144,6 +147,17 @@ test('a tool refuses as its route does: missing scope, wrong argument, other sel
   const foreign = await assistantWith(t, shop, (await makeKey(bob, READS)).secret)
   assert.equal((await foreign.call('get_order', { orderId })).said.code, 'order_not_found')
   assert.equal((await foreign.call('refund_order', { orderId })).said.code, 'order_not_found')
+})
+
+test('a defect while it proposes is an internal error, without the words of the database', async (t) => {
+  const shop = await startTestShop(t)
+  const key = await makeKey(await signedInAnn(shop), READS)
+  const { call } = await assistantWith(t, shop, key.secret)
+  const { orderId } = await shop.paid()
+  await sql`alter table confirmations rename to elsewhere`.execute(shop.db)
+  const { isError, said } = await call('refund_order', { orderId })
+  assert.deepEqual([isError, said.code, said.status], [true, 'internal_error', 500])
+  assert.doesNotMatch(JSON.stringify(said), /relation|confirmations/)
 })
 
 test('a key that is bound to a product sees nothing else through the tools either', async (t) => {

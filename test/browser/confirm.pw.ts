@@ -55,6 +55,18 @@ for (const [name, size] of Object.entries(SIZES)) {
   })
 }
 
+test('after an outage in the middle, the page does not say that nothing has happened', async ({ page, context }) => {
+  await signUp(page)
+  await page.goto(await propose(context, 'create_key', { name: 'Sync', scopes: ['orders:read'] }))
+  await page.route('**/api/confirmations/*/confirm', (route) =>
+    route.fulfill({
+      json: { status: 503, code: 'database_unavailable', detail: 'The service cannot reach its database.' },
+    }),
+  )
+  await button(page, 'Confirm').click()
+  await expect(page.getByText('You have confirmed this, and its outcome is not known.')).toBeVisible()
+})
+
 test('a seller gets the secret of a proposed key once, and can decline another', async ({ page, context }) => {
   await signUp(page)
   await page.goto(await propose(context, 'create_key', { name: 'Sync', scopes: ['orders:read'] }))

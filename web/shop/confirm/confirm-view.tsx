@@ -126,7 +126,8 @@ function Outcome({ of: { state, status }, decided }: { of: Confirmation; decided
   if (state === 'declined') return <Notice title="You have declined this. Nothing has happened." />
   if (state === 'expired') return <Notice title="This proposal has expired. Nothing has happened." />
   if (state === 'void') return <Notice title="The key that proposed this has ended. Nothing has happened." />
-  if (status === null)
+  // after an answer of 500 or more, the service does not know either whether it was done
+  if (status === null || status >= 500)
     return (
       <Notice tone="alarm" title="You have confirmed this, and its outcome is not known.">
         <p>Look at what it was about before you do it again.</p>
