@@ -2,7 +2,6 @@
 // npm run backup -- --new-place    the same, after the place was lost: it is empty now, for example because its disk was replaced
 // npm run backup -- --by-service   as the service does: only beside it, after the sales, and, with --spread, over minutes
 // Ends with 0: it is complete; 1: it failed; 2: another one is under way; 3: the database is in it, and files are missing.
-import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
@@ -16,14 +15,14 @@ import { type Db, connect } from '../src/kit/database.ts'
 import { clusterId } from '../src/kit/embedded/cluster.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
 import { type Vault, openVault } from '../src/kit/vault/vault.ts'
-import { BEHIND_SALES, databaseToBackUp, settingsOrExit } from './own-database.ts'
+import { databaseToBackUp, giveWayToSales, settingsOrExit } from './own-database.ts'
 
 const PROGRESS_BYTES = 64e6
 const began = performance.now()
 const { values: options } = parseArgs({
   options: { 'by-service': { type: 'boolean' }, spread: { type: 'boolean' }, 'new-place': { type: 'boolean' } },
 })
-if (options['by-service']) os.setPriority(BEHIND_SALES)
+if (options['by-service']) giveWayToSales()
 const config = settingsOrExit(1)
 try {
   await backUp()

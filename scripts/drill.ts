@@ -11,12 +11,12 @@ import { connect } from '../src/kit/database.ts'
 import { openVault } from '../src/kit/vault/vault.ts'
 import { daysBefore } from '../src/payments/reconciliation/nightly.ts'
 import { reconcileBooks } from '../src/payments/reconciliation/reconcile.ts'
-import { BEHIND_SALES, ownDatabase, settingsOrExit } from './own-database.ts'
+import { giveWayToSales, ownDatabase, settingsOrExit } from './own-database.ts'
 
 const DAYS = 15
 const began = new Date()
 const config = settingsOrExit(1)
-if (process.argv.includes('--by-service')) os.setPriority(BEHIND_SALES)
+if (process.argv.includes('--by-service')) giveWayToSales()
 try {
   const { problem } = config.drillRestoreCommand ? await drillByCommand(config.drillRestoreCommand) : await drillOurs()
   if (problem) console.error(`The backup cannot be relied on: ${problem}.`)

@@ -1,10 +1,20 @@
+import os from 'node:os'
 import path from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
 import { findEmbedded, findRunning, startEmbedded } from '../src/kit/embedded.ts'
 
 /** On a busy machine a process of this priority gets a third of the time of one that serves buyers, and still comes to its end. */
-export const BEHIND_SALES = 5
+const BEHIND_SALES = 5
+
+/** Lowers the priority of this process. Where the system forbids that, the work runs beside the sales, because it must be done. */
+export function giveWayToSales(): void {
+  try {
+    os.setPriority(BEHIND_SALES)
+  } catch (error) {
+    console.error(`the priority cannot be lowered: ${(error as Error).message}`)
+  }
+}
 
 /** Reads the settings of the service. Wrong settings are printed, and end the script with `status`. */
 export function settingsOrExit(status: number): ReturnType<typeof readConfig> {

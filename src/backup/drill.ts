@@ -1,13 +1,16 @@
+import { spawn } from 'node:child_process'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { startEmbedded } from '../kit/embedded.ts'
+import { WINDOWS } from '../kit/embedded/place.ts'
 import { hashOfStream } from '../kit/storage/hash-of-stream.ts'
 import { openStorage } from '../kit/storage/open.ts'
 import { STORAGE_ID, type Storage } from '../kit/storage/storage.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { daysBefore } from '../payments/reconciliation/nightly.ts'
 import { reconcileBooks } from '../payments/reconciliation/reconcile.ts'
+import { removeLeftDrills } from './left-drills.ts'
 import { readBases } from './retention.ts'
 import { listOf } from './files.ts'
 import { restore } from './restore.ts'
@@ -43,9 +46,11 @@ export async function drill({
 }): Promise<DrillReport> {
   const began = new Date()
   await mustHaveRoom(vault, parent)
-  const dataDir = await fs.mkdtemp(path.join(parent, 'till-drill-'))
+  await removeLeftDrills(parent)
+  const dataDir = await fs.mkdtemp(path.join(parent, `till-drill-${process.pid}-`))
   // root's PostgreSQL runs under another account, which must get in
   await fs.chmod(dataDir, 0o711)
+  const remover = removeWithUs(dataDir)
   try {
     const restored = await restore({
       vault,
@@ -72,7 +77,26 @@ export async function drill({
     }
   } finally {
     await fs.rm(dataDir, { recursive: true, force: true })
+    remover.end()
   }
+}
+
+/**
+ * Removes the folder when this process ends, however it does: it holds the whole database in plain text, and its secret. The server that
+ * ends at the same moment can still write into it, hence the repetition.
+ */
+function removeWithUs(folder: string): { end(): void } {
+  if (WINDOWS) return { end: () => {} }
+  const script = 'read word; for n in 1 2 3 4 5 6 7 8 9; do rm -rf "$1"; sleep 1; [ -e "$1" ] || exit 0; done'
+  const watcher = spawn('/bin/sh', ['-c', script, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.on('error', () => {})
+  watcher.stdin.on('error', () => {})
+  watcher.unref()
+  ;(watcher.stdin as unknown as { unref(): void }).unref()
+  return { end: () => watcher.stdin.end() }
 }
 
 /** Reads each file for its hash and keeps none: a drill needs no more room than the database. */

@@ -1,3 +1,4 @@
+import os from 'node:os'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { EmbeddedPostgres } from '../kit/embedded.ts'
@@ -11,12 +12,13 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
+import { removeLeftDrills } from './left-drills.ts'
 import { copyNewFiles, listOf, lostFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
 import { ownProcesses } from './processes.ts'
-import { lastRuns } from './runs.ts'
+import { lastRuns, noteUnnoted } from './runs.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
 const NIGHTLY = '40 2 * * *'
@@ -60,6 +62,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
   const processes = ownProcesses()
+  await removeLeftDrills(os.tmpdir())
   const wal = {
     folder: embedded.walFolder,
     cluster: clusterId(embedded.dataDir),
@@ -67,11 +70,15 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   }
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
+    const startedAt = new Date()
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
     if (status === UNDER_WAY) return log.info('another backup is under way')
     // another try would copy the database again, and would not find the files either
     if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
-    if (status !== 0) throw new Error(lastLine)
+    if (status !== 0) {
+      await noteUnnoted(db, { kind: 'base', startedAt, problem: lastLine })
+      throw new Error(lastLine)
+    }
     log.info({ result: lastLine }, 'the database was backed up')
   })
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
@@ -83,8 +90,10 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     await copying
   })
   await jobs.on('backup_drill', { ...LONG_JOB, retries: 0 }, async () => {
+    const startedAt = new Date()
     const { status, lastLine: problem } = await processes.run('drill', '--by-service')
     if (status === 0) return
+    await noteUnnoted(db, { kind: 'drill', startedAt, problem })
     log.error({ problem }, 'the restore drill failed')
     await tellDrillFailed(db, jobs, config.operators, problem)
   })

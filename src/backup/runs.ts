@@ -17,6 +17,14 @@ export async function noteRun(db: Db, { kind, startedAt, bytes = 0, lostSeconds,
     values (${kind}, ${startedAt}, ${bytes}, ${lostSeconds ?? null}, ${problem ?? null})`.execute(db)
 }
 
+/** Notes a failed run whose program ended before it could, for example because it was killed or its settings are wrong. */
+export async function noteUnnoted(db: Db, { kind, startedAt, problem }: Run): Promise<void> {
+  await sql`
+    insert into backup_runs (kind, started_at, bytes, problem)
+    select ${kind}, ${startedAt}, 0, ${problem}
+    where not exists (select from backup_runs where kind = ${kind} and started_at >= ${startedAt})`.execute(db)
+}
+
 export interface LastRun {
   kind: 'base' | 'drill'
   /** When the last one ended, and when the last one went well. */

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { drill } from '../../src/backup/drill.ts'
+import { removeLeftDrills } from '../../src/backup/left-drills.ts'
 import { baseManifest } from '../../src/backup/names.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { readBases } from '../../src/backup/retention.ts'
@@ -318,6 +319,23 @@ test('the drill tries the newest backup, leaves nothing, and says what would be 
   assert(kept.some((name) => name.endsWith('PG_VERSION')))
   assert(!kept.some((name) => others.includes(path.basename(name))), 'a drill keeps no file')
   assert.deepEqual(fs.readdirSync(parent), [])
+})
+
+test('a drill that is killed leaves no copy of the database behind, and the next one removes those of others', async () => {
+  const parent = serviceFolder(t)
+  const drilling = spawn(process.execPath, [path.join(ROOT, 'scripts', 'drill.ts')], {
+    env: { ...bareEnvironment(), ...env, SECRET, DATA_DIR: newPlace(), TMPDIR: parent },
+    stdio: 'ignore',
+  })
+  const found = () => fs.readdirSync(parent, { recursive: true, encoding: 'utf8' })
+  await eventually(() => found().some((name) => name.endsWith('postmaster.pid')))
+  drilling.kill('SIGKILL')
+  await eventually(() => fs.readdirSync(parent).length === 0)
+  const left = path.join(parent, `till-drill-${drilling.pid}-abcdef`)
+  const underWay = path.join(parent, `till-drill-${process.ppid}-abcdef`)
+  for (const folder of [left, underWay]) fs.mkdirSync(folder)
+  await removeLeftDrills(parent)
+  assert.deepEqual(fs.readdirSync(parent), [path.basename(underWay)])
 })
 
 function flipBit(file: string): void {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
+import { giveWayToSales } from '../../scripts/own-database.ts'
 import { readConfig } from '../../src/config.ts'
 import { startTestShop, temporaryFolder } from '../support/shop.ts'
 
@@ -161,6 +163,8 @@ test('the systemd unit starts the service itself, leaves it the time to end, and
   const ofMemory = (all: string[]) => all.filter((one) => one.startsWith('MALLOC_'))
   assert.deepEqual(ofMemory(variables), ofMemory(inImage.split(' ')), 'the image and the unit give memory back alike')
   assert.equal(ofMemory(variables).length, 2)
+  // systemd's @resources has the call by which a backup lowers its priority
+  assert.deepEqual(valuesOf('SystemCallFilter'), ['@system-service', '~@privileged @resources', 'setpriority'])
   for (const [name, value] of [
     ['User', 'till'],
     ['NoNewPrivileges', 'yes'],
@@ -185,4 +189,12 @@ test('the proxies pass the host and the client’s address, and no file through 
   ])
     assert.match(nginx, new RegExp(`^\\s*${line.replaceAll('$', '\\$')};$`, 'm'))
   assert.match(read('deploy/Caddyfile'), /^\treverse_proxy \{\$TILL:127\.0\.0\.1:4000\} \{\n[^}]*health_uri \/readyz$/m)
+})
+
+test('where the system forbids a lower priority, a backup is made all the same', (t) => {
+  const refusing = t.mock.method(os, 'setPriority', () => {
+    throw new Error('EPERM')
+  })
+  giveWayToSales()
+  assert.equal(refusing.mock.callCount(), 1)
 })

@@ -30,7 +30,12 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
       const written = compressed ? plain.pipe(createZstdCompress()) : plain
       // a pipe does not pass on errors
       plain.on('error', (error) => written.destroy(error))
-      await put(name, Readable.from(seal(own[0]!, name, written), { objectMode: false }))
+      try {
+        await put(name, Readable.from(seal(own[0]!, name, written), { objectMode: false }))
+      } finally {
+        // also when the place has refused before it took a byte: an open file of each try would use up the process's files
+        for (const one of [written, plain, bytes]) if (one instanceof Readable) one.destroy()
+      }
     },
     async read(name, { compressed = false } = {}) {
       const bytes = await read(name)
