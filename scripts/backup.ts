@@ -45,7 +45,7 @@ async function backUp(): Promise<void> {
     const { superuserUrl, dataDir, walFolder } = database
     const base = await noted(db, 'base', async () => {
       say('the files')
-      const installation = await claimPlace(db, vault, { isNew: options['new-place'] })
+      const installation = await claimPlace(db, vault, walFolder, { isNew: options['new-place'] })
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
       const { copied } = await copyNewFiles(db, storage, vault)

@@ -73,7 +73,7 @@ export async function makeBase(copied: Copied): Promise<Base> {
 }
 
 async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
-  const installation = await claimPlace(db, vault)
+  const installation = await claimPlace(db, vault, wal.folder)
   await mustBeNewest(db, wal.cluster, vault)
   const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
   const gap = gapOf(wal.folder)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { markGap } from '../kit/embedded/gap.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { IDENTITY, type Identity } from './names.ts'
 
@@ -23,9 +24,10 @@ export async function ownInstallation(db: Db): Promise<string> {
 /**
  * Writes whose backup it is. Throws OtherBackup for the place of another service. Throws BackupGone when the database knows the backup at
  * this address, and the place is empty: the folder below a disk that is not mounted looks like a new place. `isNew`: the operator knows
- * that it is one. Returns the id of the installation.
+ * that it is one. At another place than before, also at a former one, the log has a gap, which is marked in the folder of the log. Returns
+ * the id of the installation.
  */
-export async function claimPlace(db: Db, vault: Vault, { isNew = false } = {}): Promise<string> {
+export async function claimPlace(db: Db, vault: Vault, walFolder: string, { isNew = false } = {}): Promise<string> {
   const { rows } = await sql<{ id: string; place: string | null }>`
     select storage_id as id, backup_place as place from installation`.execute(db)
   const { id: installation, place } = rows[0]!
@@ -34,7 +36,10 @@ export async function claimPlace(db: Db, vault: Vault, { isNew = false } = {}): 
     throw new OtherBackup('BACKUP_URL: this place holds the backup of another service')
   if (!found && place === vault.address && !isNew) throw new BackupGone()
   if (!found) await vault.putJson(IDENTITY, { installation })
-  if (place !== vault.address) await sql`update installation set backup_place = ${vault.address}`.execute(db)
+  if (place === vault.address) return installation
+  // before the database knows the place: after a kill in between, the next call marks it again
+  if (place !== null) markGap(walFolder)
+  await sql`update installation set backup_place = ${vault.address}`.execute(db)
   return installation
 }
 

@@ -104,9 +104,9 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   const isOnItsWay = await addOverdue(db, jobs, wal.folder)
   const begin = async () => {
     if (!isFirst) return
-    await claimPlace(db, vault)
-    if (!isOnItsWay && (await beginsAnew(embedded.dataDir, wal.cluster, vault)))
-      await addBackup(db, jobs, { fast: true })
+    await claimPlace(db, vault, wal.folder)
+    const isBehind = gapOf(wal.folder) !== undefined || (await beginsAnew(embedded.dataDir, wal.cluster, vault))
+    if (!isOnItsWay && isBehind) await addBackup(db, jobs, { fast: true })
     await sendHistories(embedded.dataDir, wal.cluster, vault)
     isFirst = false
   }
@@ -120,8 +120,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   }
 } // oxfmt-ignore
 
-async function copyFiles({ db, storage }: BackupParts, vault: Vault): Promise<void> {
-  await claimPlace(db, vault)
+async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault): Promise<void> {
+  await claimPlace(db, vault, embedded!.walFolder)
   const { lost } = await copyNewFiles(db, storage, vault)
   const missing = lost.length > 0 ? (await lostFiles(db)).filter((key) => lost.includes(key)) : []
   if (missing.length > 0)

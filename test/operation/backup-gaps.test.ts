@@ -65,6 +65,25 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   assert.equal((await request('GET', back.url + sold.link)).status, 200)
 })
 
+test('back at a former place, whose copy is of today, the service copies everything at once too', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const first = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(first)
+  const moved = { ...env, BACKUP_URL: `file:${await temporaryFolder(t)}` }
+  const second = await startService(t, dataDir, moved)
+  const sold = await buy(second)
+  await backUp({ ...moved, DATA_DIR: dataDir })
+  await end(second)
+  const copies = manifestsIn(place).length
+  const third = await startService(t, dataDir, env)
+  await until(() => manifestsIn(place).length > copies)
+  await third.kill()
+  const back = await restored(t, env)
+  assert(await isPaid(back, sold.orderId))
+  assert.equal((await request('GET', back.url + sold.link)).status, 200)
+})
+
 test('while the disk of the backup is not mounted nothing is written below it, and nothing is missing afterwards', async (t) => {
   const { dataDir, env, place } = await places(t)
   const first = await startService(t, dataDir, env)
