@@ -3,6 +3,7 @@
 //   base/ID/data              the folder of the database, copied while it was in use
 //   base/ID/manifest          written last: a base without it is not complete
 //   wal/CLUSTER/SEGMENT       the changes since then, of PostgreSQL's write-ahead log (WAL)
+//   timelines/CLUSTER/NUMBER  when a restore has begun this timeline of the log
 //   files/KEY                 the files of products and their pictures, each once
 
 /** PostgreSQL's names of segments, such as 00000001000000000000000A, and of the files beside them. */
@@ -13,6 +14,8 @@ export const baseData = (id: string): string => `base/${id}/data`
 export const baseManifest = (id: string): string => `base/${id}/manifest`
 /** A database of a new major version is a new cluster, whose log begins with the same names again. */
 export const walName = (cluster: string, segment: string): string => `wal/${cluster}/${segment}`
+/** The number is that of PostgreSQL's names, such as 00000002. */
+export const timelineName = (cluster: string, number: string): string => `timelines/${cluster}/${number}`
 export const fileName = (key: string): string => `files/${key}`
 
 /** Says whose backup it is, so that two services never write to one place. */

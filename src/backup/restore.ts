@@ -6,7 +6,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { connect } from '../kit/database.ts'
 import { startEmbedded } from '../kit/embedded.ts'
 import { packagedMajor } from '../kit/embedded/place.ts'
-import { following, recover } from '../kit/embedded/recovery.ts'
+import { recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
 import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
@@ -16,6 +16,7 @@ import { type FilesBack, bringFilesBack } from './files.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
 import { keptBases, readBases } from './retention.ts'
+import { type Timeline, isOnTheWay, positionOf, readTimelines, segmentsOfWay, timelineOf } from './timelines.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
@@ -53,7 +54,7 @@ export interface Restore {
 export async function restore(wanted: Restore): Promise<Restored> {
   const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted
   await mustBeEmpty(dataDir)
-  const base = await inWords(() => chooseBase(vault, until))
+  const { base, timeline, passedOver } = await inWords(() => chooseBase(vault, until))
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
     throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
   mustFit(base)
@@ -73,13 +74,14 @@ export async function restore(wanted: Restore): Promise<Restored> {
       dir: postgres,
       name: 'till',
       label: base.label,
+      timeline: timeline.id,
       until,
       fetchTimeoutMs: segmentTimeoutMs,
       fetch: (segment, file) => fetchSegment(vault, walName(base.cluster, segment), file),
       onProgress: (segment) => asked.add(segment),
     }),
   )
-  const unused = await unusedSegments(vault, base, asked)
+  const unused = (await unusedSegments(vault, base, timeline, asked)) + passedOver
   onProgress('the files')
   const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
@@ -99,13 +101,36 @@ async function mustBeEmpty(dataDir: string): Promise<void> {
     throw new CannotStart(`DATA_DIR: ${dataDir} is not empty. A restore needs an empty folder, and overwrites nothing.`)
 }
 
-async function chooseBase(vault: Vault, until: Date | undefined): Promise<Base> {
-  const bases = await readBases(vault)
-  if (bases.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
-  const early = until ? bases.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : bases
+interface Chosen {
+  base: Base
+  timeline: Timeline
+  /** The segments of later timelines to which no copy leads any more. */
+  passedOver: number
+}
+
+/**
+ * The newest copy before `until` that leads to the timeline which the service wrote then: an earlier restore has left all copies behind that
+ * were made after the moment to which it went back.
+ */
+async function chooseBase(vault: Vault, until: Date | undefined): Promise<Chosen> {
+  const all = await readBases(vault)
+  if (all.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
+  const early = until ? all.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : all
   const newest = early.at(-1)
-  if (!newest) throw new CannotStart(`--at: the oldest backup is of ${bases[0]!.finishedAt}.`)
-  return newest
+  if (!newest) throw new CannotStart(`--at: the oldest backup is of ${all[0]!.finishedAt}.`)
+  const { cluster } = newest
+  const ofCluster = (bases: Base[]) => bases.filter((base) => base.cluster === cluster)
+  const timelines = await readTimelines(vault, cluster, ofCluster(all))
+  let passedOver = 0
+  for (const timeline of timelines.toReversed()) {
+    if (until && timeline.beganAt && timeline.beganAt > until) continue
+    const base = ofCluster(early).findLast((one) => isOnTheWay(one, timeline))
+    if (base) return { base, timeline, passedOver }
+    const number = timeline.id.toString(16).toUpperCase().padStart(8, '0')
+    passedOver += (await vault.list(walName(cluster, number))).filter((name) => !name.endsWith('.history')).length
+  }
+  // a copy whose history is not in the backup: its own timeline leads from it
+  return { base: newest, timeline: { id: timelineOf(newest.firstSegment), forks: new Map() }, passedOver: 0 }
 }
 
 /** The files of a database belong to one major version of PostgreSQL. */
@@ -148,13 +173,21 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
  * How many segments come after a missing one that PostgreSQL has asked for. A gap after the moment of `--at` does no harm, and neither
  * does the end of a weekly or monthly copy, which is kept without the log that followed.
  */
-async function unusedSegments(vault: Vault, base: Base, asked: ReadonlySet<string>): Promise<number> {
+async function unusedSegments(
+  vault: Vault,
+  base: Base,
+  timeline: Timeline,
+  asked: ReadonlySet<string>,
+): Promise<number> {
   const { cluster, firstSegment, lastSegment } = base
-  const timeline = firstSegment.slice(0, 8)
-  const found = (await vault.list(walName(cluster, timeline))).map((name) => name.slice(walName(cluster, '').length))
-  const later = found.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= firstSegment).sort()
-  const gap = later.findIndex((name, at) => at > 0 && name !== following(later[at - 1]!)[0])
-  if (gap < 0 || !asked.has(following(later[gap - 1]!)[0]!)) return 0
+  const prefix = walName(cluster, '')
+  const found = (await vault.list(prefix)).map((name) => name.slice(prefix.length))
+  const whole = found.filter((name) => /^[0-9A-F]{24}$/.test(name))
+  const later = segmentsOfWay(whole, positionOf(firstSegment), timeline)
+  const gap = later.findIndex((name, at) => at > 0 && positionOf(name) !== positionOf(later[at - 1]!) + 1n)
+  if (gap < 0) return 0
+  const missing = positionOf(later[gap - 1]!) + 1n
+  if (![...asked].some((name) => /^[0-9A-F]{24}$/.test(name) && positionOf(name) === missing)) return 0
   if (later[gap - 1] === lastSegment && !(await hasItsLog(vault, base))) return 0
   return later.length - gap
 }

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { createReadStream } from 'node:fs'
 import { markGap } from '../kit/embedded/gap.ts'
 import type { Vault } from '../kit/vault/vault.ts'
-import { WAL_NAME, walName } from './names.ts'
+import { WAL_NAME, timelineName, walName } from './names.ts'
 import { mustBeClaimed } from './place.ts'
+import type { TimelineBegin } from './timelines.ts'
 
 /**
  * The most bytes that wait for a place that cannot be reached. Beyond them the oldest are removed, because a full disk would stop the
@@ -104,10 +105,14 @@ class OtherLog extends Error {
   }
 }
 
-/** Sends the history files that a restore has made: they name the timelines that are taken. */
+/** Sends the history files that a restore has made, and before each one when that was: they name the timelines that are taken. */
 export async function sendHistories(dataDir: string, cluster: string, vault: Vault): Promise<void> {
-  for (const name of await unsentHistories(dataDir, cluster, vault))
-    await vault.put(walName(cluster, name), createReadStream(path.join(dataDir, 'pg_wal', name)), { compressed: true })
+  for (const name of await unsentHistories(dataDir, cluster, vault)) {
+    const file = path.join(dataDir, 'pg_wal', name)
+    const begin: TimelineBegin = { beganAt: (await fs.stat(file)).mtime.toISOString() }
+    await vault.putJson(timelineName(cluster, name.slice(0, 8)), begin)
+    await vault.put(walName(cluster, name), createReadStream(file), { compressed: true })
+  }
 }
 
 /** The histories that the backup does not have yet. With one, this database was restored, and its copies of before end there. */

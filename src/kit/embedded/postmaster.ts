@@ -34,7 +34,7 @@ export interface ServerOptions {
   /** Puts finished segments of the write-ahead log (WAL) into this folder beside the data. */
   walFolder?: string | undefined
   /** Lets a copy become a database again: it asks for each segment in this folder, see `recovery.ts`. */
-  recovery?: { folder: string; until?: Date | undefined; answerWithinMs: number } | undefined
+  recovery?: { folder: string; timeline: number; until?: Date | undefined; answerWithinMs: number } | undefined
 }
 
 /** If the machine is lost, at most this much of the log is lost, and half a minute more that is on its way to the backup. */
@@ -84,7 +84,7 @@ function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): 
       // no connection before the recovery has ended
       hot_standby: 'off',
       restore_command: restoreCommand(inside.reach(recovery.folder), recovery.answerWithinMs),
-      recovery_target_timeline: 'latest',
+      recovery_target_timeline: recovery.timeline,
       ...(recovery.until && {
         // the abbreviation Z is not known yet when PostgreSQL reads this
         recovery_target_time: recovery.until.toISOString().replace('Z', '+00'),

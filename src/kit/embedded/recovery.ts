@@ -23,6 +23,8 @@ export interface Recovery {
   name: string
   /** The contents of `backup_label`, as PostgreSQL gave it when the copy ended. */
   label: string
+  /** The timeline of the log to follow. */
+  timeline: number
   /** The moment to go back to. Undefined: as far as there are segments. */
   until?: Date | undefined
   /** Writes a segment into a file. Returns false when there is none. */
@@ -38,7 +40,7 @@ export interface Recovery {
  * transaction that it has applied. When it returns, the server has ended and the data is on the disk.
  */
 export async function recover(recovery: Recovery): Promise<Date | undefined> {
-  const { dir, name, label, until, fetch, fetchTimeoutMs = FETCH_TIMEOUT_MS, onProgress } = recovery
+  const { dir, name, label, timeline, until, fetch, fetchTimeoutMs = FETCH_TIMEOUT_MS, onProgress } = recovery
   const place = findPlace(dir, name)
   checkVersion(place)
   const folder = path.join(place.home, 'asked')
@@ -56,7 +58,7 @@ export async function recover(recovery: Recovery): Promise<Date | undefined> {
   const answerWithinMs = fetchTimeoutMs + MORE_MS
   try {
     const start = (to: Date | undefined) =>
-      ensureRunning(place, { durable: true, maxConnections: 10, recovery: { folder, until: to, answerWithinMs } }, undefined, RECOVERY_TIMEOUT_MS) // oxfmt-ignore
+      ensureRunning(place, { durable: true, maxConnections: 10, recovery: { folder, timeline, until: to, answerWithinMs } }, undefined, RECOVERY_TIMEOUT_MS) // oxfmt-ignore
     const running = await start(until).catch((error: Error) => {
       // the log ends with transactions before that moment, so its end is the state at that moment
       if (until && requests.isFine() && ENDS_BEFORE.test(error.message)) return start(undefined)

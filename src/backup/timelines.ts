@@ -1,0 +1,81 @@
+import { text } from 'node:stream/consumers'
+import type { Vault } from '../kit/vault/vault.ts'
+import { type Base, timelineName, walName } from './names.ts'
+
+// Each restore of a database begins a new timeline of its log, which PostgreSQL numbers upwards. Its history says where it left the
+// earlier ones. What they have after that was never seen again by the restored service.
+
+/** The log's way to a state of the database: one timeline, and the parts of the earlier ones that lead to it. */
+export interface Timeline {
+  id: number
+  /** When the restore was made that began it. Undefined for the first one. */
+  beganAt?: Date
+  /** For each earlier timeline on the way: the first segment that does not wholly belong to it. */
+  forks: ReadonlyMap<number, bigint>
+}
+
+/** What `timelineName` holds. */
+export interface TimelineBegin {
+  beganAt: string
+}
+
+const SEGMENT_BYTES = 16n * 1024n * 1024n
+/** A line of a history: the earlier timeline, where the new one left it (as two halves of 32 bits), and the reason. */
+const HISTORY_LINE = /^\s*(\d+)\s+([0-9A-F]+)\/([0-9A-F]+)/gim
+
+/** The timeline of a segment, and its place in the log. */
+export const timelineOf = (segment: string): number => Number.parseInt(segment.slice(0, 8), 16)
+export const positionOf = (segment: string): bigint =>
+  // with segments of 16 MB, the last part of a name counts to 255
+  BigInt(`0x${segment.slice(8, 16)}`) * 256n + BigInt(`0x${segment.slice(16, 24)}`)
+
+export function forksOf(history: string): Map<number, bigint> {
+  const lines = history.matchAll(HISTORY_LINE)
+  return new Map(
+    Array.from(lines, ([, id, high, low]) => [
+      Number(id),
+      ((BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`)) / SEGMENT_BYTES,
+    ]),
+  )
+}
+
+/** All timelines of a cluster in the backup, the first one first. `bases`: the copies of that cluster. */
+export async function readTimelines(vault: Vault, cluster: string, bases: readonly Base[]): Promise<Timeline[]> {
+  const prefix = walName(cluster, '')
+  const found: Timeline[] = []
+  for (const name of (await vault.list(prefix)).filter((one) => one.endsWith('.history')).sort()) {
+    const history = await vault.read(name, { compressed: true })
+    if (!history) continue
+    const number = name.slice(prefix.length, prefix.length + 8)
+    const id = timelineOf(number)
+    const known = await vault.readJson<TimelineBegin>(timelineName(cluster, number))
+    // an earlier release did not note it: the restore was made after the last copy of the timelines before
+    const beganAt = known?.beganAt ?? lastOf(bases.filter((base) => timelineOf(base.firstSegment) < id))
+    found.push({ id, forks: forksOf(await text(history)), ...(beganAt && { beganAt: new Date(beganAt) }) })
+  }
+  return [{ id: 1, forks: new Map() }, ...found]
+}
+
+const lastOf = (bases: readonly Base[]): string | undefined =>
+  bases
+    .map(({ finishedAt }) => finishedAt)
+    .reduce((last: string | undefined, at) => (last && last > at ? last : at), undefined)
+
+/** Whether the copy was complete on this way. Then the log leads from it to the end of the way. */
+export function isOnTheWay({ firstSegment, lastSegment }: Base, { id, forks }: Timeline): boolean {
+  const own = timelineOf(firstSegment)
+  const fork = forks.get(own)
+  return own === id || (fork !== undefined && positionOf(lastSegment) < fork)
+}
+
+/** The segments of the way from this place on, in their order. Where a timeline leaves another, its own segment counts. */
+export function segmentsOfWay(segments: readonly string[], from: bigint, { id, forks }: Timeline): string[] {
+  const atPosition = new Map<bigint, string>()
+  for (const segment of segments.toSorted()) {
+    const position = positionOf(segment)
+    const fork = forks.get(timelineOf(segment))
+    if (position >= from && (timelineOf(segment) === id || (fork !== undefined && position <= fork)))
+      atPosition.set(position, segment)
+  }
+  return [...atPosition].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, segment]) => segment)
+}
