@@ -387,6 +387,27 @@ test('a dispute is open, won or lost; an inquiry and a prevented one are none', 
   }
 })
 
+test('a prevented dispute that took money is lost, and a dispute of a direct debit has its own form of id', async (t) => {
+  const { bank, stripe, paid } = await setUp(t)
+  const { id, captureId } = await paid()
+  const dispute = bank.openDispute(id)
+  dispute['id'] = 'pdp_1a2B3c'
+  const disputes = async () =>
+    (await stripe.fetchPayment(id)).disputes.map(({ id: of, captureId: at, state, lostMinor }) => [
+      of,
+      at,
+      state,
+      lostMinor,
+    ])
+  assert.deepEqual(await disputes(), [['pdp_1a2B3c', captureId, 'open', undefined]])
+  // resolved for money at once
+  dispute['status'] = 'prevented'
+  assert.deepEqual(await disputes(), [['pdp_1a2B3c', captureId, 'lost', 1900]])
+  // the money came back, because a refund had given it already
+  dispute['balance_transactions'].push({ ...dispute['balance_transactions'][0], amount: 1900 })
+  assert.deepEqual(await disputes(), [])
+})
+
 test('an open dispute has the last moment for an answer, as far as Stripe names one, and a closed one has none', async (t) => {
   const { bank, stripe, paid } = await setUp(t)
   const { id } = await paid()

@@ -86,7 +86,8 @@ const Refund = Type.Object({
 export type Refund = Type.Static<typeof Refund>
 
 const Dispute = Type.Object({
-  id: idOf('dp', 'du'),
+  /** `pdp_` was seen at payments by ACH Direct Debit (https://github.com/arlyon/async-stripe/pull/491). */
+  id: idOf('dp', 'du', 'pdp'),
   object: Type.Literal('dispute'),
   amount: Amount,
   currency: Currency,

@@ -58,7 +58,7 @@ const KINDS: Record<string, PayoutItem['kind']> = {
 }
 
 const kindOf = ({ type, source }: BalanceTransaction): PayoutItem['kind'] =>
-  KINDS[type] ?? (/^d[pu]_/.test(source ?? '') ? 'dispute' : 'other')
+  KINDS[type] ?? (/^(?:dp|du|pdp)_/.test(source ?? '') ? 'dispute' : 'other')
 
 const signed = (amount: number, currency: string): number =>
   Math.sign(amount) * fromStripe(Math.abs(amount), currency).amountMinor

@@ -104,12 +104,15 @@ export const isRefunded = ({ status }: Refund): boolean => status === 'succeeded
 const hasFailed = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled'
 
 /**
- * Undefined when it is no dispute: a bank's inquiry (`warning_…`) takes no money, and a prevented dispute never began. An unknown
- * status counts as open: the seller hears of it, and a later status can close it.
+ * Undefined when it is no dispute: a bank's inquiry (`warning_…`) takes no money. A prevented dispute was blocked before it took money,
+ * or it was resolved for money at once (https://docs.stripe.com/disputes/prevention): then it is lost, unless a refund gave that money. An
+ * unknown status counts as open: the seller hears of it, and a later status can close it.
  */
-export function disputeState({ status }: Dispute): 'open' | 'won' | 'lost' | undefined {
+export function disputeState(dispute: Dispute): 'open' | 'won' | 'lost' | undefined {
+  const { status } = dispute
   if (status === 'won' || status === 'lost') return status
-  return status === 'prevented' || status.startsWith('warning_') ? undefined : 'open'
+  if (status === 'prevented') return lostOf(dispute, 1) ? 'lost' : undefined
+  return status.startsWith('warning_') ? undefined : 'open'
 }
 
 /** A dispute can be about another amount than the payment, because exchange rates move. We never count more than the payment. */
