@@ -7,7 +7,7 @@ import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
-import { connectedName } from '../processors/connected.ts'
+import { accountOf, connectedName } from '../processors/connected.ts'
 import { isAboutAccount, isConnected } from './sync/accounts.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
 import {
@@ -77,7 +77,8 @@ function notificationRoute(server: Server, parts: WebhookParts): void {
       },
     },
     async (request) => {
-      const processor = processors.get(request.params.processor)
+      // the notifications about a seller's account come to the address of its processor
+      const processor = accountOf(request.params.processor) === undefined && processors.get(request.params.processor)
       if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const event = processor.verifyEvent(body, request.headers)

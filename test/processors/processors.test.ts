@@ -267,6 +267,8 @@ describe('both', () => {
     const { body, headers } = server.signed(bank.events.at(-1)!)
     assertProblem(await shop.call('POST', '/api/webhooks/razorpay', body, headers), 404, 'not_found')
     assertProblem(await shop.call('POST', '/api/webhooks/sandbox', body, headers), 404, 'not_found')
+    // Stripe names a seller's account in the body, and never in the address
+    assertProblem(await shop.call('POST', '/api/webhooks/stripe@acct_1', body, headers), 404, 'not_found')
     const forged = server.signed(bank.events.at(-1)!, { secret: 'whsec_other' })
     assertProblem(await shop.call('POST', '/api/webhooks/stripe', body, forged.headers), 400, 'invalid_signature')
     assert.equal((await shop.status(order.orderId, BOB)).status, 'pending')
