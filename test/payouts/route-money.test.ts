@@ -320,6 +320,21 @@ test('a lost dispute that the linked account cannot cover is the seller’s debt
   const matter = await all().matterOf('not_taken_back')
   assert.match(matter.says, /489\.02/)
   assert.deepEqual(await all().differences(), [])
+  // one job goes on trying, however often the order is looked at
+  const found = async () => {
+    const { rows } = await sql<{ looks: number; jobs: number }>`
+      select looks, (select count(*)::int from pgboss.job where name = 'take_back' and data->>'orderId' = order_id
+        and state in ('created', 'retry', 'active')) as jobs
+      from passes where order_id = ${one.order.orderId}`.execute(all().shop.db)
+    return rows[0]!
+  }
+  assert.equal((await found()).jobs, 1)
+  // a look begins after the end of the one before
+  for (let n = 0; n < 3; n++) {
+    await lookNow(one)
+    await eventually(found, ({ looks }) => looks === 1)
+  }
+  assert.equal((await found()).jobs, 1)
 })
 
 test('a transfer that fails is owed to the seller, is shown, and is passed on when Razorpay tries again', async () => {

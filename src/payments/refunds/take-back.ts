@@ -164,7 +164,9 @@ async function takeAgain(db: Db, jobs: Jobs, orderIds: readonly string[]): Promi
   if (orderIds.length === 0) return
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<{ orderId: string }>`
-      select order_id as "orderId" from passes where order_id = any(${orderIds}::text[]) and passed_minor > due_minor`.execute(
+      select order_id as "orderId" from passes where order_id = any(${orderIds}::text[]) and passed_minor > due_minor
+        and order_id not in (
+          select data->>'orderId' from pgboss.job where name = 'take_back' and state in ('created', 'retry', 'active'))`.execute(
       tx,
     )
     await jobs.add(
