@@ -228,10 +228,11 @@ export function hear(book: Book, snapshot: PaymentSnapshot): void {
     if (before) Object.assign(before, { id, amountMinor, state })
     else rows.refunds.push({ id, key: newKey(rows), captureId, amountMinor, state })
   }
-  for (const { id, captureId, amountMinor, state, lostMinor = 0 } of effects.disputes) {
+  for (const { id, captureId, amountMinor, state, lostMinor = 0, respondBy } of effects.disputes) {
     const before = rows.disputes.find((one) => one.id === id)
-    if (before) Object.assign(before, { state, lostMinor })
-    else rows.disputes.push({ id, captureId, amountMinor, state, lostMinor })
+    const now = { state, lostMinor, ...(respondBy && { respondBy }) }
+    if (before) Object.assign(before, now)
+    else rows.disputes.push({ id, captureId, amountMinor, ...now })
   }
   assert.deepEqual(withoutKeys(next), withoutKeys(rows), 'next is the record as the effects leave it')
   book.transfers.push(...effects.transfers)

@@ -225,6 +225,24 @@ test('a refund that fails after all leaves the order to the dispute that came me
   }
 })
 
+test('the deadline of an open dispute follows the bank, and moves nothing else', () => {
+  const { book, payment } = refunded()
+  const dispute: DisputeFact = { id: 'dp_0', captureId: 'ch_0', amountMinor: 500, state: 'open' }
+  const disputed = (respondBy?: string) => {
+    payment.disputes = [{ ...dispute, respondBy }]
+    const transfers = book.transfers.length
+    hear(book, payment)
+    return [book.rows.disputes[0]!.respondBy, book.transfers.length - transfers]
+  }
+  disputed()
+  assert.deepEqual(disputed('2030-01-01T00:00:00.000Z'), ['2030-01-01T00:00:00.000Z', 0])
+  // PostgreSQL writes the same moment in another form
+  book.rows.disputes[0]!.respondBy = '2030-01-01T00:00:00+00:00'
+  assert.deepEqual(disputed('2030-01-01T00:00:00.000Z'), ['2030-01-01T00:00:00+00:00', 0])
+  assert.deepEqual(disputed('2030-01-09T00:00:00.000Z'), ['2030-01-09T00:00:00.000Z', 0])
+  assert.deepEqual(disputed(), ['2030-01-09T00:00:00.000Z', 0])
+})
+
 test('a lost dispute takes all that was held, or the amount that the processor reports, also later, in any order', () => {
   const refund = (amountMinor: number, id = 're_0') => ({ refunds: [{ id, captureId: 'ch_0', amountMinor }] })
   const failed = { refunds: [{ id: 're_0', captureId: 'ch_0', amountMinor: 400, state: 'failed' as const }] }

@@ -12,9 +12,10 @@ export function decideDispute(draft: Draft, dispute: DisputeFact): void {
   const { record, effects } = draft
   const before = record.disputes.find(({ id }) => id === dispute.id)
   if (before?.state === 'lost' && dispute.state === 'lost') return decideReturn(draft, before, dispute)
+  if (before?.state === 'open' && dispute.state === 'open') return decideDeadline(draft, before, dispute)
   if (before && (before.state === dispute.state || before.state !== 'open')) return
   const { purpose, currency } = captureOf(record, dispute)
-  const { id, captureId, state } = dispute
+  const { id, captureId, state, respondBy } = dispute
   // the dispute ends with the amount that was held, whatever amount comes with the end
   const amountMinor = before?.amountMinor ?? dispute.amountMinor
   // all of it is lost unless the processor says that a part came back
@@ -27,7 +28,7 @@ export function decideDispute(draft: Draft, dispute: DisputeFact): void {
   if (state === 'won') effects.transfers.push(...ledger.disputeWon(entry))
   if (state === 'lost' && ofSale) addDocument(draft, 'chargeback', { ...entry, amountMinor: lostMinor })
   if (state === 'lost') effects.transfers.push(...ledger.disputeLost({ ...entry, lostMinor, ...returnedOf(record) }))
-  const now = { id, captureId, amountMinor, state, lostMinor }
+  const now = { id, captureId, amountMinor, state, lostMinor, ...(respondBy && { respondBy }) }
   if (before) Object.assign(before, now)
   else record.disputes.push(now)
   const missingMinor = bookMissing(draft, dispute, missingBeforeMinor, entry)
@@ -39,6 +40,14 @@ export function decideDispute(draft: Draft, dispute: DisputeFact): void {
     effects.mails.push({ kind: 'seller_dispute_lost', amountMinor: lostMinor, currency, releasedMinor, ...more })
   }
   effects.disputes.push({ ...dispute, amountMinor, lostMinor: state === 'lost' ? lostMinor : undefined })
+}
+
+/** The bank can name the deadline later, or move it. */
+function decideDeadline({ effects }: Draft, before: DisputeRow, dispute: DisputeFact): void {
+  const { respondBy } = dispute
+  if (!respondBy || (before.respondBy && Date.parse(before.respondBy) === Date.parse(respondBy))) return
+  before.respondBy = respondBy
+  effects.disputes.push({ ...dispute, amountMinor: before.amountMinor })
 }
 
 function openDispute(

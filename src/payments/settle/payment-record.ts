@@ -35,7 +35,14 @@ export interface PaymentRecord {
     state: 'requested' | 'succeeded' | 'failed'
   }[]
   /** `amountMinor` is the amount that the first report of the dispute took out of reach. `lostMinor` of it is gone for good. */
-  disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state']; lostMinor: number }[]
+  disputes: {
+    id: string
+    captureId: string
+    amountMinor: number
+    state: DisputeFact['state']
+    lostMinor: number
+    respondBy?: string | null | undefined
+  }[]
   /** The seller's account to which the processor passes the price on, without the fee. Undefined: it does not. */
   payee?: string | undefined
   transfers?: { id: string; state: TransferFact['state']; amountMinor: number; reversedMinor: number }[]

@@ -33,7 +33,7 @@ const readRecords = compiledOnce<PaymentColumns, PaymentRecord>(
           'captureId', r.processor_capture_id, 'state', r.state)), '[]')
         from refunds r where r.order_id = o.id) as refunds,
       (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state,
-          'lostMinor', case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor) else 0 end)), '[]')
+          'lostMinor', case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor) else 0 end, 'respondBy', d.respond_by)), '[]')
         from disputes d where d.order_id = o.id) as disputes,
       -- only where the processor passes the price on: everywhere else nothing more is read
       case when ${isPassedOn} then split_part(o.connected_account, '@', 2) end as payee,
