@@ -49,7 +49,8 @@ export async function statisticsOf(db: Db, days: PeriodDays): Promise<Statistics
   const interval = PERIODS[days]
   const { rows: spans } = await sql<{ from: Date; to: Date; starts: Date[] }>`
     select f.at as "from", now() as "to", array(
-      select generate_series(date_trunc(${interval}, f.at, 'UTC'), now(), ('1 ' || ${interval})::interval, 'UTC')) as starts
+      select start at time zone 'UTC'
+      from generate_series(date_trunc(${interval}, f.at at time zone 'UTC'), now() at time zone 'UTC', ('1 ' || ${interval})::interval) start) as starts
     from (select date_trunc('day', now(), 'UTC') - make_interval(days => ${days - 1}) as at) f`.execute(db)
   const { from, to, starts } = spans[0]!
   const rows = await readRows(db, { interval, from, to })

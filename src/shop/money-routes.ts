@@ -4,6 +4,7 @@ import type { Server } from '../kit/http.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { notValid, periodOf } from '../kit/period.ts'
 import { limitOf } from '../kit/schema.ts'
+import { zoneOf } from '../kit/time-zones.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
@@ -110,7 +111,7 @@ function getStatsRoute(server: Server, { db, browsers }: MoneyRouteParts): void 
       const from = begin ?? new Date(to.getTime() - USUAL_DAYS * DAY_MS)
       const zone = zoneOf(timeZone)
       if (!zone) throw notValid('timeZone', 'is the name of a time zone, such as Europe/Vienna')
-      return { ...(await statsOf(db, seller.id, { from, to, interval, timeZone: zone })), timeZone }
+      return { ...(await statsOf(db, seller.id, { from, to, interval, zone })), timeZone }
     },
   )
 }
@@ -143,19 +144,6 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
       }
     },
   )
-}
-
-/**
- * The full name of a time zone. Undefined when there is none with this name. The database reads some abbreviations as another zone than the
- * runtime: IST is India's for one and Israel's for the other. It also reads +05:30 as west of Greenwich.
- */
-function zoneOf(name: string): string | undefined {
-  try {
-    const zone = Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-    return /^[A-Z]/i.test(zone) ? zone : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const CSV_COLUMNS: Columns<TransferRow> = {
