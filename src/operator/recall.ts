@@ -1,4 +1,5 @@
 import { type Db, inTransaction } from '../kit/database.ts'
+import { endUndeliverable } from '../orders/recalled-files.ts'
 import { recallFileIn } from '../products/recall.ts'
 import { note } from './log.ts'
 
@@ -6,6 +7,7 @@ import { note } from './log.ts'
 export const recallAsOperator = (db: Db, actor: string, wanted: { fileId: string; reason: string }) =>
   inTransaction(db, async (tx) => {
     const recalled = await recallFileIn(tx, wanted)
+    await endUndeliverable(tx, wanted.fileId)
     const { name, productName, reason, already } = recalled
     if (!already) await note(tx, actor, 'file_recalled', wanted.fileId, { name, product: productName, reason })
     return recalled

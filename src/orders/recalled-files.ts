@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { type Db, inTransaction, patiently } from '../kit/database.ts'
+import { type Db, type Tx, inTransaction, patiently } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { isFileOfOrder } from './bought-files.ts'
+import { isBoughtFile, isFileOfOrder } from './bought-files.ts'
 
 /** More could take longer than a statement's time limit. */
 const MAILS_AT_ONCE = 2000
@@ -19,6 +19,24 @@ export async function enqueueRecallMails(db: Db, jobs: Jobs): Promise<void> {
 export async function tellRecalled(db: Db, database: pg.PoolConfig, jobs: Jobs): Promise<void> {
   const { rows } = await sql`select from withdrawn_files where buyers_told_at is null limit 1`.execute(db)
   if (rows.length > 0) await patiently(database, (own) => enqueueRecallMails(own, jobs))
+}
+
+/**
+ * Ends the unpaid orders that would deliver nothing after the recall of this file. The reconciler closes their payments at the processors
+ * within a minute. A payment that a bank is already working on still becomes a sale, which the seller can refund.
+ */
+export async function endUndeliverable(tx: Tx, fileId: string): Promise<void> {
+  await sql`
+    update orders w set expires_at = least(w.expires_at, now()), due_at = now()
+    where w.id in (
+      select o.id from orders o
+      where o.state = 'pending' and o.due_at is not null
+        and o.product_id in (
+          select c.product_id from files r join products p on p.id = r.product_id
+            join products q on q.seller_id = p.seller_id join files c on c.product_id = q.id and c.sha256 = r.sha256
+          where r.id = ${fileId})
+        and not exists (select from files f where ${isBoughtFile})
+      order by o.id for no key update of o)`.execute(tx)
 }
 
 async function enqueueForOneFile(db: Db, jobs: Jobs): Promise<boolean> {

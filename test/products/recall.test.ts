@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { newSigner } from '../../src/kit/signing.ts'
 import { downloadToken } from '../../src/orders/downloads.ts'
 import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
+import { recallAsOperator } from '../../src/operator/recall.ts'
 import { recallFile } from '../../src/products/recall.ts'
 import { openJobs } from '../support/jobs.ts'
 import { liveCode } from '../support/buyer.ts'
@@ -107,6 +108,24 @@ test('a recalled file is gone at once for all its buyers, and the rest of the or
   assert.deepEqual([named(later.downloads), later.withdrawnFiles], [['good.pdf'], undefined])
   const token = downloadToken(newSigner([SECRET], 'download'), next.orderId, fileIds[0]!, new Date(Date.now() + 60_000))
   assertProblem(await shop().call('GET', `/api/downloads/${token}`), 403, 'download_not_available')
+})
+
+test('an unpaid order that would deliver nothing any more can be paid no more; one with another file can', async () => {
+  const [alone, both] = [await sold(['bad.exe'], 1900), await sold(['bad.exe', 'good.pdf'], 1900)]
+  const orders = await Promise.all([alone, both].map(({ productId }) => shop().checkout({ productId })))
+  for (const { fileIds } of [alone, both])
+    for (let n = 0; n < 2; n++)
+      await recallAsOperator(shop().db, 'op@example.com', { fileId: fileIds[0]!, reason: 'It holds a virus.' })
+  await eventually(
+    async () => {
+      await shop().syncDue()
+      return shop().status(orders[0]!.orderId)
+    },
+    ({ status }) => status === 'expired',
+  )
+  assertProblem(await shop().confirm(orders[0]!), 409, 'payment_closed')
+  assert.equal((await shop().confirm(orders[1]!)).status, 200)
+  await shop().until(orders[1]!.orderId, ({ paid }) => paid)
 })
 
 test('everybody who has paid for the file gets one mail, and no other person does', async () => {
