@@ -67,6 +67,9 @@ const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 const INVISIBLE = /\u061c|\u200b|\u200e|\u200f|[\u202a-\u202e]|[\u2060-\u2069]|\ufe0e|\ufe0f/gu
 const PICTURES = /(?![©®™])\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\ufe0e|\ufe0f/gu
 
+/** Marks, and letters that a face draws as a letter with marks. */
+const PLACED = /[\p{M}\p{sc=Arab}]/u
+
 interface Run {
   text: string
   face: Face
@@ -84,8 +87,12 @@ export async function openLetters(pdf: Pdf, locale: Locale, isRightToLeft: boole
     fonts.set(face, await openFace(face))
   }
   const faces = [...fonts.keys()].flatMap((face) => [face, BOLD[face] ?? []].flat())
-  for (const face of faces) pdf.registerFont(face, (await openFace(face)) as unknown as ArrayBuffer)
-  return new Letters(pdf, fonts, isRightToLeft)
+  const drawing = new Map<Face, Font>()
+  for (const face of faces) {
+    drawing.set(face, await openFace(face))
+    pdf.registerFont(face, drawing.get(face) as unknown as ArrayBuffer)
+  }
+  return new Letters(pdf, fonts, drawing, isRightToLeft)
 }
 
 const has = (font: Font, character: string): boolean => font.hasGlyphForCodePoint(character.codePointAt(0)!)
@@ -94,11 +101,14 @@ const has = (font: Font, character: string): boolean => font.hasGlyphForCodePoin
 export class Letters {
   readonly #pdf: Pdf
   readonly #fonts: Map<Face, Font>
+  /** The bold faces too. */
+  readonly #drawing: Map<Face, Font>
   readonly isRightToLeft: boolean
 
-  constructor(pdf: Pdf, fonts: Map<Face, Font>, isRightToLeft: boolean) {
+  constructor(pdf: Pdf, fonts: Map<Face, Font>, drawing: Map<Face, Font>, isRightToLeft: boolean) {
     this.#pdf = pdf
     this.#fonts = fonts
+    this.#drawing = drawing
     this.isRightToLeft = isRightToLeft
   }
 
@@ -178,7 +188,29 @@ export class Letters {
       if (last && last.level === level && last.face === (face ?? 'plain')) last.text += drawn
       else runs.push({ text: drawn, face: face ?? 'plain', level })
     }
-    return runs
+    return runs.map((run) => (this.#canPlace(run) ? run : this.#withoutFaults(run)))
+  }
+
+  /** Whether the library can place the letters: it fails at a mark for which a face has no place at its letter (fontkit 2.0). */
+  #canPlace(run: Run): boolean {
+    if (!PLACED.test(run.text)) return true
+    try {
+      for (const face of [run.face, BOLD[run.face] ?? []].flat()) this.#drawing.get(face)?.layout(shownText(run), [])
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** The run with a question mark for each letter at which the library fails: a document that cannot be drawn would be worse. */
+  #withoutFaults(run: Run): Run {
+    return graphemesOf(run.text).reduce(
+      (drawn, grapheme) => {
+        const longer = { ...run, text: drawn.text + grapheme }
+        return this.#canPlace(longer) ? longer : { ...run, text: `${drawn.text}?` }
+      },
+      { ...run, text: '' },
+    )
   }
 
   #faceFor(grapheme: string): Face | undefined {
