@@ -2,18 +2,21 @@ import type { Reading } from '../../words/mail-language.ts'
 import type { InvoiceUrl } from '../invoice-links.ts'
 import type { BuyerMail, MailOrder } from './mail-data.ts'
 
-/** The document that a mail is about: the invoice with a receipt, the newest credit note where money went back. */
+/** The document that a mail is about: the sale's invoice or its correction with a receipt, the newest credit note where money went back. */
 export function documentsOf(
   kind: BuyerMail,
   { invoices }: Pick<MailOrder, 'invoices'>,
   { words }: Reading,
   invoiceUrl: InvoiceUrl,
 ): { label: string; url: string }[] {
-  const isAbout = (itsKind: string) =>
+  const last = (wanted: string) => invoices?.findLast((one) => one.kind === wanted)
+  // the first invoice is the sale's: a later one is about a refund that did not arrive
+  const document =
     kind === 'receipt'
-      ? itsKind !== 'credit_note'
-      : (kind === 'refunded' || kind === 'dispute_lost') && itsKind === 'credit_note'
-  const document = invoices?.findLast((one) => isAbout(one.kind))
+      ? (last('correction') ?? invoices?.find((one) => one.kind === 'invoice'))
+      : kind === 'refunded' || kind === 'dispute_lost'
+        ? last('credit_note')
+        : undefined
   if (!document) return []
   const { invoice, creditNote, correction } = words.invoice
   const name = { invoice, credit_note: creditNote, correction }[document.kind]
