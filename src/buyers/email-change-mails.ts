@@ -51,9 +51,9 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       select c.order_id as "orderId", c.email, o.product_name as "productName", s.name as seller,
         s.trusted_at is not null as "isTrusted", o.amount_minor > 0 as "isPaidFor", coalesce(s.support_email, s.email) as "supportEmail", o.locale
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
-      where c.id = ${id} and c.expires_at > now()`.execute(db)
+      where c.id = ${id} and c.confirmed_at is null and c.expires_at > now()`.execute(db)
     const change = rows[0]
-    // the change has ended, or a newer one has replaced it
+    // the change is confirmed or has ended, or a newer one has replaced it
     if (!change) return
     const guarded = withGuardedNames(change)
     const reading = await readingOf(change.locale)
@@ -69,7 +69,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      await sql`delete from email_changes where id = ${id}`.execute(db)
+      await sql`delete from email_changes where id = ${id} and confirmed_at is null`.execute(db)
       throw new DropJob(error.message)
     }
   }

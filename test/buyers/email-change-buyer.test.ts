@@ -543,6 +543,35 @@ test('an order whose old mailbox refuses the question’s content does not move 
   assert.equal((await detail(orderId)).email, right)
 })
 
+test('a code mail that is sent again after its reader has confirmed does nothing, whatever the mail server says', async () => {
+  const { orderId, old, right } = await confirmedUnasked(away)
+  const jobs = async (state: string[]) => {
+    const { rows } = await sql<{ name: string; id: string }>`
+      select j.name, c.id from pgboss.job j join email_changes c on j.data->>'id' = c.id::text
+      where c.order_id = ${orderId} and j.name not like 'email_consent%' and j.state::text = any(${state}::text[])`.execute(
+      shop.db,
+    )
+    return rows
+  }
+  const [sent] = await jobs(['completed'])
+  // the process died before it noted that the mail was accepted
+  gone.add(right)
+  await sql`insert into pgboss.job (name, data) values (${sent!.name}, jsonb_build_object('id', ${sent!.id}::text))`.execute(shop.db) // oxfmt-ignore
+  const done = await deliverUntil(
+    shop,
+    () => jobs(['completed', 'failed']),
+    ({ length }) => length === 2,
+  )
+  assert.equal(done.length, 2)
+  assert.equal(mailsTo(right).length, 1)
+  away.delete(old)
+  await deliverUntil(
+    shop,
+    () => moveOf(orderId),
+    (move) => move?.movesAt != null,
+  )
+})
+
 test('the mails to the old mailbox hold no name and no address that the seller can change', async () => {
   const [name, support] = ['Cheap pills', 'pills@spam.test']
   const owner = newMailbox()
