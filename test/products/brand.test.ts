@@ -50,6 +50,8 @@ test('what a link or a colour must not be is refused, and nothing changes', asyn
     'shop.example',
     'https://ann:secret@shop.example/',
     'data:text/html,x',
+    // nine times as long, once it is an address
+    `https://shop.example/${'书'.repeat(400)}`,
   ])
     // oxfmt-ignore
     for (const name of ['websiteUrl', 'termsUrl', 'privacyUrl'])

@@ -7,6 +7,8 @@ import type { ProductParts } from '../routes.ts'
 import { logoRoutes } from './logo-routes.ts'
 import { Brand, BrandChange, TAG, ownBrand } from './schema.ts'
 
+/** The brand of a seller is stored in at most 16,000 bytes. */
+const LONGEST_LINK = 2000
 const LINKS = ['websiteUrl', 'termsUrl', 'privacyUrl'] as const
 
 /** How a seller's checkout, order pages and mails look to buyers. */
@@ -71,5 +73,7 @@ function linkOf(typed: string | null): string | null {
   const url = URL.canParse(typed.trim()) ? new URL(typed.trim()) : undefined
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
     throw new Refusal('link_not_valid', 'A link is a whole address that begins with https://.')
+  // other characters than ASCII become longer there
+  if (url.href.length > LONGEST_LINK) throw new Refusal('link_not_valid', 'This link is too long.')
   return url.href
 }
