@@ -58,11 +58,16 @@ for (const [name, size] of Object.entries(SIZES)) {
 test('after an outage in the middle, the page does not say that nothing has happened', async ({ page, context }) => {
   await signUp(page)
   await page.goto(await propose(context, 'create_key', { name: 'Sync', scopes: ['orders:read'] }))
+  // the request may have been done: the answer to its commit was lost
   await page.route('**/api/confirmations/*/confirm', (route) =>
     route.fulfill({
       json: { status: 503, code: 'database_unavailable', detail: 'The service cannot reach its database.' },
     }),
   )
+  await page.route('**/api/confirmations/*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), state: 'confirmed', status: 503 } })
+  })
   await button(page, 'Confirm').click()
   await expect(page.getByText('You have confirmed this, and its outcome is not known.')).toBeVisible()
 })
