@@ -98,8 +98,8 @@ async function run(url: string, work: Command): Promise<string[]> {
   }
 }
 
-function sellerLine({ id, name: shop, email, standing, products }: sellers.FoundSeller): string {
-  return `${id}  ${standing.padEnd(17)}  ${email}  ${shop}, ${products} ${products === 1 ? 'product' : 'products'}`
+function sellerLine({ id, name: shop, email, standing, lockedOutAt, products }: sellers.FoundSeller): string {
+  return `${id}  ${(lockedOutAt ? 'locked_out' : standing).padEnd(17)}  ${email}  ${shop}, ${products} ${products === 1 ? 'product' : 'products'}`
 }
 
 function orderLine({

@@ -174,6 +174,9 @@ export const FoundSeller = Type.Object({
   createdAt: Time,
   approvalAskedAt: Type.Union([Time, Null]),
   suspendedAt: Type.Union([Time, Null]),
+  lockedOutAt: Type.Union([Time, Null], {
+    description: 'Since then the seller can neither sign in nor sell, whatever the standing says.',
+  }),
   quotaBytes: Type.Union([Type.Integer(), Null], {
     description: 'The seller’s own storage quota. 0: no limit. Null: the quota of the service.',
   }),

@@ -128,6 +128,7 @@ const sellerView = ({
   createdAt,
   approvalAskedAt,
   suspendedAt,
+  lockedOutAt,
   ...row
 }: FoundSellerRow): FoundSeller => ({
   sellerId: id,
@@ -136,4 +137,5 @@ const sellerView = ({
   createdAt: createdAt.toISOString(),
   approvalAskedAt: approvalAskedAt && approvalAskedAt.toISOString(),
   suspendedAt: suspendedAt && suspendedAt.toISOString(),
+  lockedOutAt: lockedOutAt && lockedOutAt.toISOString(),
 })

@@ -25,6 +25,7 @@ export interface FoundSeller {
   createdAt: Date
   approvalAskedAt: Date | null
   suspendedAt: Date | null
+  lockedOutAt: Date | null
   /** The seller's own quota. Null: the service's. */
   quotaBytes: number | null
   usedBytes: number
@@ -49,7 +50,7 @@ export async function searchSellers(
   const { rows } = await sql<FoundSeller>`
     select s.id, s.name, s.email, ${standingOf('s')} as standing, s.trusted_at is not null as "isTrusted",
       s.created_at as "createdAt", s.approval_asked_at as "approvalAskedAt", s.suspended_at as "suspendedAt",
-      s.quota_bytes as "quotaBytes",
+      s.disabled_at as "lockedOutAt", s.quota_bytes as "quotaBytes",
       (select coalesce(sum(f.size_bytes), 0)::bigint from files f join products p on p.id = f.product_id
         where p.seller_id = s.id) as "usedBytes",
       (select count(*)::int from products p where p.seller_id = s.id and p.status <> 'archived') as products,

@@ -74,6 +74,14 @@ test('a quota of the seller’s own counts at once, also none, and can be taken 
   assert.equal((await actions(sellerId)).length, 3)
 })
 
+test('a seller who is locked out is shown so, whatever the standing', async () => {
+  const { sellerId } = await sellerOf(shop())
+  assert.equal((await seller(sellerId)).lockedOutAt, null)
+  await sql`update sellers set disabled_at = '2026-11-28T12:00:00Z' where id = ${sellerId}`.execute(shop().db)
+  const { standing, lockedOutAt } = await seller(sellerId)
+  assert.deepEqual([standing, lockedOutAt], ['active', '2026-11-28T12:00:00.000Z'])
+})
+
 test('a seller is signed out everywhere, and can sign in again', async () => {
   const { browser, sellerId, email } = await sellerOf(shop())
   const other = newBrowser(shop())

@@ -8,7 +8,7 @@ import { Doing } from './doing.tsx'
 import { AdjustBalance } from './adjust-balance.tsx'
 import { Entries } from './log-view.tsx'
 import type { ViewProps } from './view-props.ts'
-import { STANDINGS } from './sellers-view.tsx'
+import { StandingTag } from './sellers-view.tsx'
 
 /** A seller, and the operator's actions. */
 export function SellerView({ id }: ViewProps) {
@@ -22,12 +22,12 @@ function Details({ seller, again }: { seller: FoundSeller; again: () => void }) 
     setChanges(changes + 1)
     again()
   }
-  const { sellerId, name, email, standing, trusted, createdAt, quotaBytes, usedBytes, products, sessions } = seller
+  const { sellerId, name, email, trusted, createdAt, quotaBytes, usedBytes, products, sessions } = seller
   const quota = quotaBytes === null ? 'the service’s quota' : quotaBytes === 0 ? 'no limit' : fileSize(quotaBytes)
   return (
     <>
       <Head title={name} above={<a href="#/sellers">Sellers</a>}>
-        <span class={`tag ${STANDINGS[standing][1]}`}>{STANDINGS[standing][0]}</span>
+        <StandingTag of={seller} />
       </Head>
       <dl class="panel facts">
         <dt>Address</dt>

@@ -5,12 +5,18 @@ import { type FoundSeller, getSellers } from './api.ts'
 import type { ViewProps } from './view-props.ts'
 import { SearchForm } from './search-form.tsx'
 
-export const STANDINGS: Record<FoundSeller['standing'], [label: string, tone: string]> = {
+const STANDINGS: Record<FoundSeller['standing'], [label: string, tone: string]> = {
   active: ['May sell', 'good'],
   awaiting_approval: ['Awaits approval', 'quiet'],
   suspended: ['Suspended', 'bad'],
 }
 const OPTIONS = Object.entries(STANDINGS).map(([value, [label]]) => [value, label] as const)
+
+/** A seller who is locked out cannot sell, whatever an operator has decided about the shop. */
+export function StandingTag({ of: { standing, lockedOutAt } }: { of: FoundSeller }) {
+  const [label, tone] = lockedOutAt ? ['Locked out', 'bad'] : STANDINGS[standing]
+  return <span class={`tag ${tone}`}>{label}</span>
+}
 
 /** All sellers, the newest first. */
 export function SellersView({ query }: ViewProps) {
@@ -38,7 +44,7 @@ export function SellersView({ query }: ViewProps) {
                   <a class="name" href={`#/sellers/${seller.sellerId}`}>
                     {seller.name}
                   </a>
-                  <span class={`tag ${STANDINGS[seller.standing][1]}`}>{STANDINGS[seller.standing][0]}</span>
+                  <StandingTag of={seller} />
                   <p class="small soft">
                     {seller.email} · {seller.products} {seller.products === 1 ? 'product' : 'products'} · since{' '}
                     {day(seller.createdAt)}
