@@ -366,6 +366,12 @@ for (const [size, options] of Object.entries(SIZES))
       await expect(page.getByText('Bob Buyer')).toBeVisible()
       await expectFits(page, 'an order that was withdrawn from')
       await expectAccessible(page, 'an order that was withdrawn from')
+      // as when nothing is on sale any more
+      await page.route('**/api/products?limit=25', async (route) => {
+        const response = await route.fetch()
+        const { items, ...rest } = (await response.json()) as { items: object[] }
+        await route.fulfill({ response, json: { ...rest, items: items.map((one) => ({ ...one, status: 'draft' })) } })
+      })
       await page.goto('/shop/#/')
       await expect(page.getByRole('link', { name: /^A buyer withdraws from the contract/ }).first()).toBeVisible()
       await open(page, orderId)

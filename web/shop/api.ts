@@ -105,6 +105,7 @@ export const changeDiscount = async (id: string, change: Partial<Pick<Discount, 
 
 export const getStats = (query: { from: string; to: string; interval: Stats['interval']; timeZone: string }) =>
   get<Stats>('stats', query)
+export const getNewestOrder = async () => (await get<List<Order>>('orders', { limit: 1 })).items[0]
 export const getAttention = () => get<{ items: Attention[] }>('attention')
 
 /** Whether the call failed with this code. `unreachable`: no answer came. */

@@ -1,6 +1,6 @@
 import './overview.css'
 import { useState } from 'preact/hooks'
-import { getAttention, getProducts, type Product } from '../api.ts'
+import { getAttention, getNewestOrder, getProducts, type Product } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { Failed, Head, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
@@ -11,14 +11,14 @@ import { Sold } from './sold.tsx'
 
 /** The state of the shop: its first steps until there is a link to share, and the sales from then on. */
 export default function OverviewView({ seller }: ViewProps) {
-  const products = useLoad('products', () => getProducts({ limit: 25 }))
+  const products = useLoad('overview', beginOf)
   const [begun, setBegun] = useState<boolean>()
   return (
     <>
       {!products.value && <Head title="Overview" />}
       <Shown of={products}>
-        {({ items }) =>
-          (begun ?? !items.some(canBeShared)) ? (
+        {({ items, isNew }) =>
+          (begun ?? isNew) ? (
             <FirstSteps
               seller={seller}
               first={items.find(({ status }) => status !== 'archived')}
@@ -32,6 +32,12 @@ export default function OverviewView({ seller }: ViewProps) {
       </Shown>
     </>
   )
+}
+
+/** Whoever has an order is not new, even if no product is on sale now: there can be disputes, and the sums of the sales. */
+async function beginOf(): Promise<{ items: Product[]; isNew: boolean }> {
+  const { items } = await getProducts({ limit: 25 })
+  return { items, isNew: !items.some(canBeShared) && (await getNewestOrder()) === undefined }
 }
 
 /** Archived products count, because they were shared once: a seller of many years does not see the first steps. */
