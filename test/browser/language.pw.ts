@@ -136,13 +136,19 @@ test('a language that is chosen in the middle of a payment keeps the order', asy
 
 test('a refusal of the service is said in the buyer’s language', async ({ browser }) => {
   const page = await buyerIn(browser, 'de')
-  await page.route('**/api/checkout', (route) =>
-    route.fulfill({ status: 409, json: { code: 'shop_not_open', detail: 'This shop is not open.' } }),
-  )
-  await page.goto(DEMO_URL)
-  await page.getByLabel(de.ui.email).fill(newEmail())
-  await payByCard(page, { button: / bezahlen$/ })
-  await expect(page.getByRole('alert')).toContainText(de.ui.shopNotOpen)
+  for (const [status, code, text] of [
+    [409, 'shop_not_open', de.ui.shopNotOpen],
+    // a setting of the seller has changed since the page was opened
+    [422, 'country_required', de.ui.notAccepted],
+    [422, 'cannot_take_payment', de.ui.shopNotOpen],
+  ] as const) {
+    await page.unroute('**/api/checkout')
+    await page.route('**/api/checkout', (route) => route.fulfill({ status, json: { code, detail: 'In English.' } }))
+    await page.goto(DEMO_URL)
+    await page.getByLabel(de.ui.email).fill(newEmail())
+    await payByCard(page, { button: / bezahlen$/ })
+    await expect(page.getByRole('alert')).toContainText(text)
+  }
   await page.context().close()
 })
 

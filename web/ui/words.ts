@@ -1,6 +1,6 @@
 import type { Rail } from './api.ts'
 import { ApiError } from './api.ts'
-import { inAWhile, say, wordsOf } from './language.ts'
+import { LOCALE, inAWhile, say, wordsOf } from './language.ts'
 
 const words = wordsOf('ui')
 
@@ -31,10 +31,19 @@ const REFUSALS: Record<string, string> = {
   currency_not_offered: words.notSoldIn,
 }
 
+/** What the service explains in English, in short for the readers of other languages. */
+const IN_SHORT: Record<string, string> = {
+  cannot_take_payment: words.shopNotOpen,
+  amount_not_payable: words.notForSale,
+  consent_required: words.notAccepted,
+  country_required: words.notAccepted,
+  country_unconfirmed: words.notAccepted,
+}
+
 /** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
   if (!(trouble instanceof ApiError)) return words.pageBroke
-  const known = REFUSALS[trouble.code]
+  const known = REFUSALS[trouble.code] ?? (LOCALE.startsWith('en') ? undefined : IN_SHORT[trouble.code])
   if (known) return known
   const when = inAWhile(trouble.retryAfterSeconds)
   switch (trouble.code) {
