@@ -41,6 +41,18 @@ test('a reload keeps the order before, during and after the payment', async ({ p
   expect(await shownOrderId(page)).toBe(orderId)
 })
 
+test('the link with other terms makes no order by itself: the kept one is shown until the buyer presses', async ({
+  page,
+}) => {
+  const { orderId } = await makeOrder(page)
+  const created = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(`${DEMO_URL}&clientReferenceId=cart-9`)
+  await expect(payButton(page)).toBeVisible()
+  expect(await shownOrderId(page)).toBe(orderId)
+  const { clientReferenceId } = created[0]!.postDataJSON() as { clientReferenceId?: string }
+  expect([created.length, clientReferenceId]).toEqual([1, undefined])
+})
+
 test('a page that is reloaded while it creates the order gets that order, not a second one', async ({ page }) => {
   const created = requestsTo(page, /^\/api\/checkout$/)
   await page.route('**/api/checkout', async (route) => {
@@ -63,10 +75,22 @@ test('a page that is reloaded while it creates the order gets that order, not a 
 
 test('a product that is gone while its buyer is away leads to the order, not to a dead end', async ({ page }) => {
   const { orderId } = await makeOrder(page)
-  await page.evaluate(() => {
-    const place = Object.keys(localStorage).find((name) => name.startsWith('till:product:'))
-    localStorage.setItem('till:product:prod_gone', localStorage.getItem(place!)!)
-  })
+  const copyKept = () =>
+    page.evaluate(() => {
+      const place = Object.keys(localStorage).find((name) => name.startsWith('till:product:'))
+      localStorage.setItem('till:product:prod_gone', localStorage.getItem(place!)!)
+    })
+  await copyKept()
+  await page.goto('/pay/?product=prod_gone')
+  // the order's page would only lead back here to pay
+  await expect(page.getByRole('heading', { name: 'This product is not for sale' })).toBeVisible()
+  await page.getByRole('link', { name: 'Find your order' }).click()
+  await expect(page).toHaveURL(new RegExp(`/order/\\?order=${orderId}`))
+
+  await page.goto(DEMO_URL)
+  await payWith(page)
+  await expectPaid(page)
+  await copyKept()
   await page.goto('/pay/?product=prod_gone')
   await expect(page).toHaveURL(new RegExp(`/order/\\?order=${orderId}`))
 })

@@ -31,7 +31,7 @@ export function buyer({ get, set }: Store<State>, product: ProductView, { create
     const shown = asShown(get())
     const seen = totalOf(pricedIn(product, shown), shown)
     set({ repriced: undefined })
-    if (!isMade(email, wish)) await create(email, wish)
+    if (!isMade(email, wish)) await create(email, wish ?? get().kept?.wish ?? {})
     const { order, created } = get()
     if (viewOf(get()) !== 'payment' || !isCurrent()) return false
     // The button shows the order's own price now. Nothing is sent before the buyer has seen it.

@@ -26,9 +26,10 @@ export function makeOrders(
   following: Following,
   adopt: () => void,
 ) {
-  async function create(email: string, wished = get().kept?.wish, secondTry = false): Promise<void> {
+  /** Without `wished` it repeats the kept order as it is: only a buyer's press makes another one, with the terms of the page's address. */
+  async function create(email: string, wished?: Wish, secondTry = false): Promise<void> {
     if (get().busy) return
-    const wish = { ...terms, ...wished }
+    const wish = wished ? { ...terms, ...wished } : { ...get().kept?.wish }
     const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()

@@ -35,7 +35,11 @@ export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceT
     if (asked === country + vatId) return
     const question = (latestRef.current = {})
     const isLatest = () => latestRef.current === question
-    const find = async (more?: { taxId: string }) => (await getProduct(id, { country, ...more })).tax!
+    const find = async (more?: { taxId: string }) => {
+      const { tax } = await getProduct(id, { country, ...more })
+      if (!tax) throw new Error('the seller charges no tax any more')
+      return tax
+    }
     setAsked(country + vatId)
     setTrouble(undefined)
     let about: Trouble['about'] = 'country'
