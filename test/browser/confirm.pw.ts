@@ -58,6 +58,7 @@ for (const [name, size] of Object.entries(SIZES)) {
 test('after an outage in the middle, the page does not say that nothing has happened', async ({ page, context }) => {
   await signUp(page)
   await page.goto(await propose(context, 'create_key', { name: 'Sync', scopes: ['orders:read'] }))
+  await expect(button(page, 'Confirm')).toBeVisible()
   // the request may have been done: the answer to its commit was lost
   await page.route('**/api/confirmations/*/confirm', (route) =>
     route.fulfill({
