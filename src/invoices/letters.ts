@@ -103,6 +103,7 @@ export class Letters {
   readonly #fonts: Map<Face, Font>
   /** The bold faces too. */
   readonly #drawing: Map<Face, Font>
+  readonly #placed: Record<string, boolean> = {}
   readonly isRightToLeft: boolean
 
   constructor(pdf: Pdf, fonts: Map<Face, Font>, drawing: Map<Face, Font>, isRightToLeft: boolean) {
@@ -202,15 +203,17 @@ export class Letters {
     }
   }
 
-  /** The run with a question mark for each letter at which the library fails: a document that cannot be drawn would be worse. */
+  /**
+   * The run without its marks, or with a question mark for each letter at which the library fails: a document that cannot be drawn would be
+   * worse. Each letter is tried once in a document, because a long line is measured at each of its letters.
+   */
   #withoutFaults(run: Run): Run {
-    return graphemesOf(run.text).reduce(
-      (drawn, grapheme) => {
-        const longer = { ...run, text: drawn.text + grapheme }
-        return this.#canPlace(longer) ? longer : { ...run, text: `${drawn.text}?` }
-      },
-      { ...run, text: '' },
-    )
+    const letters = graphemesOf(RIGHT_TO_LEFT.has(run.face) ? run.text.replaceAll(/\p{M}/gu, '') : run.text)
+    const plain = { ...run, text: letters.join('') }
+    if (this.#canPlace(plain)) return plain
+    const canPlace = (text: string) => (this.#placed[run.face + text] ??= this.#canPlace({ ...run, text }))
+    const marked = { ...run, text: letters.map((one) => (canPlace(one) ? one : '?')).join('') }
+    return this.#canPlace(marked) ? marked : { ...run, text: '?' }
   }
 
   #faceFor(grapheme: string): Face | undefined {
