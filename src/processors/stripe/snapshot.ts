@@ -105,13 +105,14 @@ const hasFailed = ({ status }: Refund): boolean => status === 'failed' || status
 
 /**
  * Undefined when it is no dispute: a bank's inquiry (`warning_…`) takes no money. A prevented dispute was blocked before it took money,
- * or it was resolved for money at once (https://docs.stripe.com/disputes/prevention): then it is lost, unless a refund gave that money. An
- * unknown status counts as open: the seller hears of it, and a later status can close it.
+ * or it was resolved for money at once (https://docs.stripe.com/disputes/prevention): then it is lost. An unknown status counts as open: the
+ * seller hears of it, and a later status can close it.
  */
 export function disputeState(dispute: Dispute): 'open' | 'won' | 'lost' | undefined {
   const { status } = dispute
   if (status === 'won' || status === 'lost') return status
-  if (status === 'prevented') return lostOf(dispute, 1) ? 'lost' : undefined
+  // it stays lost when the money has come back: then nothing of it is lost
+  if (status === 'prevented') return dispute.balance_transactions?.some(({ amount }) => amount < 0) ? 'lost' : undefined
   return status.startsWith('warning_') ? undefined : 'open'
 }
 
