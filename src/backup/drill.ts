@@ -47,7 +47,7 @@ export async function drill({
   const began = new Date()
   await mustHaveRoom(vault, parent)
   await removeLeftDrills(parent)
-  const dataDir = await fs.mkdtemp(path.join(parent, `till-drill-${process.pid}-`))
+  const dataDir = await fs.mkdtemp(path.join(parent, 'till-drill-'))
   // root's PostgreSQL runs under another account, which must get in
   await fs.chmod(dataDir, 0o711)
   const remover = removeWithUs(dataDir)

@@ -331,11 +331,12 @@ test('a drill that is killed leaves no copy of the database behind, and the next
   await eventually(() => found().some((name) => name.endsWith('postmaster.pid')))
   drilling.kill('SIGKILL')
   await eventually(() => fs.readdirSync(parent).length === 0)
-  const left = path.join(parent, `till-drill-${drilling.pid}-abcdef`)
-  const underWay = path.join(parent, `till-drill-${process.ppid}-abcdef`)
+  const [left, underWay] = ['old', 'new'].map((name) => path.join(parent, `till-drill-${name}`)) as [string, string]
   for (const folder of [left, underWay]) fs.mkdirSync(folder)
+  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400
+  fs.utimesSync(left, twoDaysAgo, twoDaysAgo)
   await removeLeftDrills(parent)
-  assert.deepEqual(fs.readdirSync(parent), [path.basename(underWay)])
+  assert.deepEqual(fs.readdirSync(parent), ['till-drill-new'])
 })
 
 function flipBit(file: string): void {
