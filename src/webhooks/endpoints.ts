@@ -115,13 +115,13 @@ export async function changeEndpoint(
       select url from webhook_endpoints where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
       for no key update`.execute(tx)
     const isMoved = url !== undefined && before[0] !== undefined && before[0].url !== url
-    // a failure of the old address says nothing of the new one; the seller has had the mail about a pause, which goes on
+    // a failure of the old address says nothing of the new one; a pause goes on, and resuming needs to know since when it was failing
     const { rows } = await sql<EndpointRow>`
     with changed as (
       update webhook_endpoints e set url = coalesce(${url ?? null}::text, url),
         events = coalesce(${events ? unique(events) : null}::text[], events),
         description = coalesce(${description?.trim() ?? null}::text, description),
-        failing_since = case when ${url ?? null}::text <> url then null else failing_since end,
+        failing_since = case when ${url ?? null}::text <> url and paused is null then null else failing_since end,
         mails_sent = case when ${url ?? null}::text <> url and paused is null then 0 else mails_sent end,
         held_until = case when ${url ?? null}::text <> url then '-infinity' else held_until end,
         made_by_key = case when ${isMoved} then ${caller.key?.id ?? null} else made_by_key end
