@@ -149,7 +149,7 @@ function PayLink({ order }: { order: OrderStatus }) {
   if (!hasFailed(order) && !(status === 'pending' && isHere)) return null
   return (
     <p>
-      <a class="button" href={`/pay/?product=${product.id}`}>
+      <a class="button" href={`/pay/?product=${product.id}#pay`}>
         {!hasFailed(order) ? words.toPayment : isHere ? words.payAgain : words.orderAgain}
       </a>
     </p>

@@ -1,6 +1,7 @@
 import type { ProductView, Rail, Wish } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import type { PaymentForm } from './payment-form.ts'
+import { terms } from './site.ts'
 import { asShown, pricedIn } from './priced-in.ts'
 import { viewOf, type State } from './state.ts'
 import { totalOf } from './total.ts'
@@ -17,8 +18,8 @@ export interface Purchase {
 }
 
 interface Steps {
-  create: (email: string, wish?: Wish) => Promise<void>
-  isMade: (email: string, wish?: Wish) => boolean
+  create: (email: string, wish: Wish) => Promise<void>
+  isMade: (email: string, wish: Wish) => unknown
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
 }
 
@@ -31,7 +32,8 @@ export function buyer({ get, set }: Store<State>, product: ProductView, { create
     const shown = asShown(get())
     const seen = totalOf(pricedIn(product, shown), shown)
     set({ repriced: undefined })
-    if (!isMade(email, wish)) await create(email, wish ?? get().kept?.wish ?? {})
+    const wanted = { ...terms, ...(wish ?? get().kept?.wish) }
+    if (!isMade(email, wanted)) await create(email, wanted)
     const { order, created } = get()
     if (viewOf(get()) !== 'payment' || !isCurrent()) return false
     // The button shows the order's own price now. Nothing is sent before the buyer has seen it.

@@ -13,7 +13,7 @@ import { newKey } from '../ui/new-key.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
 import { keep, readKept, type Kept } from './saved-checkout.ts'
-import { ownSite, terms } from './site.ts'
+import { ownSite } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
 
 /** The answer about an order of a link has the first two, and any other one the token. */
@@ -26,10 +26,9 @@ export function makeOrders(
   following: Following,
   adopt: () => void,
 ) {
-  /** Without `wished` it repeats the kept order as it is: only a buyer's press makes another one, with the terms of the page's address. */
-  async function create(email: string, wished?: Wish, secondTry = false): Promise<void> {
+  /** Without a wish it repeats the kept order as it is: only a buyer's press makes another one. */
+  async function create(email: string, wish: Wish = get().kept?.wish ?? {}, secondTry = false): Promise<void> {
     if (get().busy) return
-    const wish = wished ? { ...terms, ...wished } : { ...get().kept?.wish }
     const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()
@@ -62,9 +61,9 @@ export function makeOrders(
   }
 
   /** Whether the order for this address and wish is on the screen already and can be paid. */
-  function isMade(email: string, wished?: Wish): boolean {
+  function isMade(email: string, wish: Wish): unknown {
     const { kept, order, created } = get()
-    return !!(kept?.orderId && order && created?.clientSecret) && isFor(kept, email, { ...terms, ...wished })
+    return kept?.orderId && order && created?.clientSecret && isFor(kept, email, wish)
   }
 
   /** `known`: how the order stands, if the page knows it. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { getProduct, getStatus, ApiError, type ProductView } from '../ui/api.ts'
+import { getProduct, ApiError, type ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
 import { sentence } from '../ui/words.ts'
@@ -26,8 +26,19 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   if (!productId) return <Plain title={words.linkIncomplete}>{words.linkIncompleteText}</Plain>
   if (product) return <CheckoutPage product={product} returned={returned} />
   const code = refusalOf(trouble)
-  if (code === 'shop_not_open' || code?.endsWith('not_found'))
-    return <NotSold productId={productId} isShopClosed={code === 'shop_not_open'} />
+  if (code === 'shop_not_open' || code?.endsWith('not_found')) {
+    // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead, unless they come from there to pay it.
+    const orderId = readKept(productId)?.orderId
+    if (orderId && location.hash !== '#pay') {
+      location.replace(`/order/?order=${orderId}`)
+      return <SummarySkeleton />
+    }
+    return code === 'shop_not_open' ? (
+      <Plain title={words.shopClosed}>{words.comeBackLater}</Plain>
+    ) : (
+      <Plain title={words.notForSale}>{words.notForSaleText}</Plain>
+    )
+  }
   if (trouble)
     return (
       <main class="plain stack">
@@ -42,31 +53,12 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   return <SummarySkeleton />
 }
 
-/** A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page, unless that would only lead back here. */
-function NotSold({ productId, isShopClosed }: { productId: string; isShopClosed: boolean }) {
-  const [kept] = useState(() => readKept(productId))
-  const { orderId, email = '' } = kept ?? {}
-  const [isUnpaid, setUnpaid] = useState(!orderId)
-  const order = orderId && `/order/?order=${orderId}`
-  useEffect(() => {
-    if (!orderId) return
-    const lead = () => location.replace(`/order/?order=${orderId}`)
-    getStatus(orderId, email).then(({ canPay }) => (canPay ? setUnpaid(true) : lead()), lead)
-  }, [orderId, email])
-  if (!isUnpaid) return <SummarySkeleton />
-  return (
-    <Plain title={isShopClosed ? words.shopClosed : words.notForSale} order={order}>
-      {isShopClosed ? words.comeBackLater : words.notForSaleText}
-    </Plain>
-  )
-}
-
-const Plain = ({ title, children, order }: { title: string; children: string; order?: string | undefined }) => (
+const Plain = ({ title, children }: { title: string; children: string }) => (
   <main class="plain stack">
     <h1>{title}</h1>
     <p class="soft">{children}</p>
     <p>
-      {words.alreadyPaid} <a href={order ?? '/order/'}>{words.findYourOrder}</a>
+      {words.alreadyPaid} <a href="/order/">{words.findYourOrder}</a>
     </p>
   </main>
 )

@@ -37,7 +37,8 @@ export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceT
     const isLatest = () => latestRef.current === question
     const find = async (more?: { taxId: string }) => {
       const { tax } = await getProduct(id, { country, ...more })
-      if (!tax) throw new Error('the seller charges no tax any more')
+      // the seller charges no tax any more
+      if (!tax) throw new Error('no tax')
       return tax
     }
     setAsked(country + vatId)

@@ -31,19 +31,10 @@ const REFUSALS: Record<string, string> = {
   currency_not_offered: words.notSoldIn,
 }
 
-/** What the service explains in English, in short for the readers of other languages. */
-const IN_SHORT: Record<string, string> = {
-  cannot_take_payment: words.shopNotOpen,
-  amount_not_payable: words.notForSale,
-  consent_required: words.notAccepted,
-  country_required: words.notAccepted,
-  country_unconfirmed: words.notAccepted,
-}
-
 /** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
   if (!(trouble instanceof ApiError)) return words.pageBroke
-  const known = REFUSALS[trouble.code] ?? (LOCALE.startsWith('en') ? undefined : IN_SHORT[trouble.code])
+  const known = REFUSALS[trouble.code]
   if (known) return known
   const when = inAWhile(trouble.retryAfterSeconds)
   switch (trouble.code) {
@@ -58,8 +49,8 @@ export function sentence(trouble: unknown): string {
     case 'validation_failed':
       return trouble.fields[0]?.message ?? words.checkEntered
     default:
-      // The others of this kind are about values in the link of the seller's site, and the service explains them.
-      if (trouble.status === 422) return trouble.message
+      // The service explains the others of this kind in English. Those about values in the link of the seller's site are for the seller.
+      if (trouble.status === 422 && /^en|_url/.test(LOCALE + trouble.code)) return trouble.message
       return trouble.unknown ? say(words.shopBusy, { when }) : words.notAccepted
   }
 }
