@@ -139,6 +139,11 @@ test('a seller gets one account, however often it is opened at once, and when th
   )
   assert.equal(all().connect.accounts.length, at + 1)
 
+  const answers = await Promise.all(Array.from({ length: 16 }, () => one.browser.call('POST', '/api/payouts/account')))
+  const refused = answers.filter(({ status }) => status !== 200)
+  assert.equal(refused.length, 1)
+  assertProblem(refused[0]!, 429, 'rate_limited')
+
   const other = await all().seller()
   // the account is made, and its answer never arrives
   const isMaking = ({ path, method }: { path: string; method: string }) => method === 'POST' && path === '/v1/accounts'

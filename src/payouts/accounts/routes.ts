@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Refusal } from '../../kit/errors.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
+import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
 import { refusing } from '../../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
 import { type AccountParts, type AccountView, accountView } from './accounts.ts'
@@ -14,6 +15,9 @@ export interface AccountRouteParts extends AccountParts {
   /** Whether sellers have accounts of their own here. */
   isNeeded: boolean
 }
+
+const LINKS: Limit = { count: 20, seconds: 3600 }
+const TOO_MANY_LINKS = 'Too many links to your account. Please wait.'
 
 export const PayoutAccount = Type.Object({
   state: Type.Union([Type.Literal('none'), Type.Literal('open'), Type.Literal('restricted'), Type.Literal('active')], {
@@ -61,7 +65,13 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
         security: NEEDS_SESSION,
         response: {
           200: Type.Object({ url: Type.String() }),
-          ...refusing('recent_sign_in_required', 'account_not_needed', 'account_by_details', 'account_unavailable'),
+          ...refusing(
+            'recent_sign_in_required',
+            'rate_limited',
+            'account_not_needed',
+            'account_by_details',
+            'account_unavailable',
+          ),
         },
       },
     },
@@ -69,6 +79,8 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
       const { seller } = await browsers.recentlySignedIn(request, reply)
       if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
       neverCached(reply)
+      // each link is a request to the processor, which counts all requests of the operator together
+      refuseBeyond(await countUses(parts.db, [{ key: `payout_account ${seller.id}`, limit: LINKS }]), TOO_MANY_LINKS)
       return { url: await openAccount(parts, seller.id, `${appUrl}/shop/#/money`) }
     },
   )
