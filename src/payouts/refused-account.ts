@@ -6,11 +6,11 @@ import type { PayoutState } from './moves.ts'
 /**
  * The bank refused the payout `p` to the account of the details `d`, or sent it back, and neither the seller nor an operator has
  * confirmed the account since. A payout that was given up before a bank had it says nothing about the account. Nor does one that went to
- * another account before the details changed.
+ * another account before the details changed: the shown parts of two accounts can be the same.
  */
 export const speaksAgainst = sql<boolean>`(
   p.seller_id = d.seller_id and p.currency = d.currency and p.destination_shown = d.shown and p.state in ('failed', 'reversed')
-    and p.sent_at is not null and not p.pay_again and p.ended_at >= d.changed_at)`
+    and p.sent_at is not null and not p.pay_again and p.ended_at >= d.changed_at and p.created_at >= d.payable_from)`
 
 /** The same of any payout to the account of the details `d`. */
 export const isRefusedAccount = sql<boolean>`exists (select from payouts p where ${speaksAgainst})`
