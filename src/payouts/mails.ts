@@ -45,7 +45,8 @@ export async function runPayoutMails(jobs: Jobs, { db, mailer, appUrl }: PayoutM
     { ...MAIL_TRIES, atOnce: mailer.atOnce },
     async ({ payoutId, what }, jobId) => {
       const payout = await findTold(db, payoutId)
-      if (!payout) return
+      // a statement can tell at once that a payment was made and came back
+      if (!payout || (what === 'sent' && payout.hasEnded)) return
       const lines = payoutLines(what, payout, appUrl)
       try {
         await mailer(jobId, { to: payout.email, subject: lines.subject, ...renderMail(lines) })
@@ -66,12 +67,13 @@ interface ToldPayout {
   reference: string
   failure: string | null
   wasSent: boolean
+  hasEnded: boolean
 }
 
 async function findTold(db: Db, payoutId: string): Promise<ToldPayout | undefined> {
   const { rows } = await sql<ToldPayout>`
     select p.id, s.email, p.amount_minor as "amountMinor", p.currency, p.destination_shown as destination, p.reference, p.failure,
-      p.sent_at is not null as "wasSent"
+      p.sent_at is not null as "wasSent", p.ended_at is not null as "hasEnded"
     from payouts p join sellers s on s.id = p.seller_id where p.id = ${payoutId}`.execute(db)
   return rows[0]
 }

@@ -45,7 +45,7 @@ test('a seller hears that a payout failed or came back, why, and what to do', as
   const failed = await operator.send(one)
   assert.equal((await operator.mark(failed.payoutId, 'failed', 'The account is closed.')).status, 200)
   assert.equal((await operator.mark(failed.payoutId, 'failed', 'The account is closed.')).status, 200)
-  const refused = (await mails(one.sellerId, 2)).find(({ subject }) => subject === 'Your payout of $18.62 failed')
+  const refused = (await mails(one.sellerId, 1)).find(({ subject }) => subject === 'Your payout of $18.62 failed')
   for (const part of ['The account is closed.', 'back in your balance', 'check your payout details'])
     assert(refused?.text.includes(part), `${part} is in ${refused?.text}`)
 
@@ -53,7 +53,8 @@ test('a seller hears that a payout failed or came back, why, and what to do', as
   const back = await operator.send(two)
   await operator.mark(back.payoutId, 'paid')
   await operator.mark(back.payoutId, 'reversed', 'No such account.')
-  const subjects = (await mails(two.sellerId, 2)).map(({ subject }) => subject)
+  // the mail that it was sent would be wrong by now
+  const subjects = (await mails(two.sellerId, 1)).map(({ subject }) => subject)
   assert(subjects.includes('Your payout of $18.62 came back'), subjects.join())
 })
 
