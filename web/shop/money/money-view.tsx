@@ -51,8 +51,8 @@ export default function MoneyView({ query }: ViewProps): VNode {
         }
       </Shown>
       {by && hasAny && <PayoutsPart />}
-      {/* the operator pays by bank what could not be passed on */}
-      {(by === 'manual' || (by === 'razorpay-route' && items?.some(({ balance: owed }) => owed > 0))) && items && (
+      {/* the operator pays by bank what could not be passed on, and what is left from before */}
+      {by && (by === 'manual' || items?.some(({ balance: owed }) => owed > 0)) && items && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
       )}
       <TaxPart />
