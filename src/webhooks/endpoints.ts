@@ -169,33 +169,6 @@ export async function rotateSecret(
 }
 
 /**
- * Sends again to a paused endpoint: the schedule of each waiting delivery begins anew, and so does that of each delivery that has failed since
- * the endpoint began to fail. A repeat changes nothing. Refuses `webhook_endpoint_not_found`.
- */
-export async function resumeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<EndpointRow> {
-  return inTransaction(db, async (tx) => {
-    await sql`
-      with paused as (
-        select id, failing_since from webhook_endpoints
-        where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null and paused is not null
-        for no key update),
-      resumed as (
-        update webhook_endpoints e
-        set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
-        from paused p where e.id = p.id
-        returning e.id, p.failing_since)
-      update webhook_deliveries d set state = 'waiting', step = 0, due_at = least(d.due_at, now())
-      from resumed r
-      where d.endpoint_id = r.id and (
-        d.state = 'waiting' and (d.step > 0 or d.due_at > now())
-        or d.state = 'failed' and exists (
-          select from webhook_tries t
-          where t.endpoint_id = d.endpoint_id and t.event_id = d.event_id and t.at >= r.failing_since))`.execute(tx)
-    return findEndpoint(tx, sellerId, endpointId)
-  })
-}
-
-/**
  * Seals secrets with the service's present secret that an earlier one has sealed, so that the operator can take that one away. Runs when
  * the service starts, because the settings change only then.
  */

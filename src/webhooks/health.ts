@@ -24,6 +24,12 @@ interface Told {
  * have no tries, and so no failures.
  */
 export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
+  // the time of a lock-out does not count
+  await sql`
+    update webhook_endpoints e set failing_since = now(), mails_sent = 0 from sellers s
+    where s.id = e.seller_id and s.disabled_at is not null and e.failing_since is not null and e.paused is null`.execute(
+    db,
+  )
   for (let found = AT_ONCE; found === AT_ONCE;)
     found = await inTransaction(db, async (tx) => {
       const { rows } = await sql<Told>`

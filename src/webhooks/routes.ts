@@ -15,9 +15,9 @@ import {
   findEndpoint,
   listEndpoints,
   removeEndpoint,
-  resumeEndpoint,
   rotateSecret,
 } from './endpoints.ts'
+import { resumeEndpoint } from './resume.ts'
 import { endpointView } from './endpoint-view.ts'
 import type { PageUrls } from './envelope.ts'
 import { countAddress } from './notices.ts'

@@ -1,4 +1,4 @@
-/** The wait before each try. After the last one the delivery has failed, and only a replay sends it again. */
+/** The wait before each try. After the last one the delivery has failed: a replay sends it again, or resuming the endpoint. */
 export const SCHEDULE_SECONDS = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
 /** Waits differ by up to this part, so that the deliveries of an outage do not all come back at the same moment. */
 const JITTER = 0.1

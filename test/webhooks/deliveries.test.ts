@@ -237,7 +237,9 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   await failingFor(shop, id, 73)
   await sql`update sellers set disabled_at = now() where email = 'ann@shop.test'`.execute(shop.db)
   await shop.watchEndpoints()
-  assert.deepEqual((await sql`select mails_sent, paused from webhook_endpoints where id = ${id}`.execute(shop.db)).rows, [{ mails_sent: 0, paused: null }]) // oxfmt-ignore
+  const { rows } = await sql`
+    select mails_sent, paused, failing_since > now() - interval '1 hour' as "isYoung" from webhook_endpoints where id = ${id}`.execute(shop.db) // oxfmt-ignore
+  assert.deepEqual(rows, [{ mails_sent: 0, paused: null, isYoung: true }])
   await sql`update sellers set disabled_at = null where email = 'ann@shop.test'`.execute(shop.db)
   for (const [hours, words] of [
     [2, 'for an hour'],
