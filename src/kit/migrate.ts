@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import pg from 'pg'
@@ -13,6 +14,14 @@ const DEADLOCKED =
   'Each try of a migration met a deadlock with a running service. Start again, or stop the other instances first.'
 /** A deadlock of one migration with a service under load can come again. PostgreSQL takes a second to find one. */
 const MOST_TRIES = 5
+const LOCK_NOT_AVAILABLE = '55P03'
+/** Requests wait behind a migration that waits for a lock, so it gives way soon, and tries again when they have had their turn. */
+const LOCK_WAIT = '2s'
+const PAUSE_MS = 5_000
+/** A reconciliation holds its locks for as long as it reads the lists of the processors. */
+const MOST_LOCK_TRIES = 500
+const BLOCKED =
+  'Another program has kept a lock on the tables of a migration for an hour, such as a reconciliation or your own report. Start again when it has ended.'
 const BY_A_NEWER_VERSION = /^corrupted migrations: previously executed migration \S+ is missing/
 
 /**
@@ -33,12 +42,19 @@ export async function migrate(db: Db, folder: string, log?: Log, tries = MOST_TR
   const migrator = await migratorOf(db, folder, ours, newer.names)
   // an empty database has no service to wait for, and there is no half of a schema after a kill
   const step = done.length === 0 ? () => migrator.migrateToLatest() : () => migrator.migrateUp()
+  let blocked = 0
   for (let left = tries; ;) {
     const { error, results = [] } = await step()
     if (isByNewerVersion(error) && tries > 1) return migrate(db, folder, log, tries - 1)
     if (isDeadlock(error)) {
       if (--left === 0) throw new CannotStart(DEADLOCKED, { cause: error })
       log?.warn('a migration met a deadlock with a running service, and is tried again')
+      continue
+    }
+    if (isBlocked(error)) {
+      if (++blocked === MOST_LOCK_TRIES) throw new CannotStart(BLOCKED, { cause: error })
+      if (blocked === 1) log?.warn('a migration waits for another program that uses its tables')
+      await sleep(PAUSE_MS)
       continue
     }
     if (error) throw startProblem(error)
@@ -71,6 +87,8 @@ async function migratorOf(db: Db, folder: string, ours: readonly string[], newer
 /** An older program that serves beside this start has locked tables in another order, and PostgreSQL has rolled our migration back. */
 const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DEADLOCK
 
+const isBlocked = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE
+
 /** A newer version has migrated since we looked: the library found migrations that we had not seen. */
 const isByNewerVersion = (error: unknown): boolean => error instanceof Error && BY_A_NEWER_VERSION.test(error.message)
 
@@ -83,6 +101,7 @@ const nameOf = (file: string): string => file.replace(/\.sql$/, '')
 export const neededBy = (text: string): string | undefined => /^-- needs: (\S+)$/m.exec(text)?.[1]
 
 async function run(tx: Kysely<unknown>, name: string, text: string, needs: string | undefined): Promise<void> {
+  await sql`set local lock_timeout = ${sql.lit(LOCK_WAIT)}`.execute(tx)
   await sql.raw(text).execute(tx)
   await sql`create table if not exists migration_needs (name text primary key, needs text)`.execute(tx)
   await sql`insert into migration_needs (name, needs) values (${name}, ${needs ?? null})`.execute(tx)
