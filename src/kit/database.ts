@@ -75,6 +75,8 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
+const WITHOUT_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set enable_seqscan = on'
+
 export interface Connection {
   db: Db
   pool: pg.Pool
@@ -110,7 +112,11 @@ export function connect(
   pool.on('error', onError)
   // The pool listens to idle connections only. When a connection in use is lost, its next statement fails, which is enough. But
   // without a listener its error event would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    // the role can have the limits of requests, as with PgBouncer, which drops those of a connection
+    if (patient) client.query(WITHOUT_LIMITS).catch(() => {})
+  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }
