@@ -11,6 +11,9 @@ interface SMTPError {
   command: string
 }
 
+/** Postfix says only at RCPT TO that it wants a sign-in or another sender (`smtpd_delay_reject`, which is its default). */
+const OWN_FAULT = /\brelay|sender address rejected|authenticat|not logged in/i
+
 /**
  * The answers to RCPT TO for a missing mailbox (RFC 3463, and RFC 7505 for 5.1.10): the mailbox or its domain does not exist, the
  * mailbox has moved, or it takes no mail. Other 5xx codes do not show that an address is mistyped: they can mean a blocklist (5.7.1)
@@ -83,7 +86,11 @@ export function smtpMailer(url: string, from: string, { connections = 5, timeout
     } catch (error) {
       const { responseCode, response = '', command = '' } = error as Partial<SMTPError>
       // RCPT TO and DATA refuse this mail; a refused greeting, sign-in or sender comes from our settings, which can be corrected
-      const isRefused = responseCode !== undefined && responseCode >= 500 && /^(RCPT TO|DATA)/.test(command)
+      const isRefused =
+        responseCode !== undefined &&
+        responseCode >= 500 &&
+        /^(RCPT TO|DATA)/.test(command) &&
+        !OWN_FAULT.test(response)
       count(isRefused || error instanceof MailRefused ? 'refused' : 'failed')
       if (!isRefused) throw error
       throw new MailRefused(`the mail server answered ${responseCode}`, {

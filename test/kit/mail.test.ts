@@ -134,6 +134,20 @@ test('only an answer that names a missing mailbox says that the mailbox is not t
     await assert.rejects(send, (error) => error instanceof MailRefused && error.isMailbox === missing.includes(answer))
 })
 
+test('a fault of our settings that the server tells only at the recipient does not drop the mail', async (t) => {
+  let answer = ''
+  const server = await startMailServer(t, { onRcptTo: (_to, _session, done) => done(says(554, answer)) })
+  const mailer = smtpMailer(server.url, FROM)
+  atEnd(t, () => mailer.close())
+  const send = () => mailer('1', { to: 'bob@example.com', subject: 'x', text: 'x', html: 'x' })
+  for (answer of [
+    '5.7.1 <bob@example.com>: Relay access denied',
+    '5.7.1 <shop@example.com>: Sender address rejected: not owned by user shop',
+    '5.7.0 Authentication required',
+  ])
+    await assert.rejects(send, (error) => !(error instanceof MailRefused))
+})
+
 test('mails wait while our password for the mail server is wrong', async (t) => {
   let right = 'the new one'
   const server = await startMailServer(t, {
