@@ -92,6 +92,7 @@ export async function prune(vault: Vault, now: Date): Promise<{ removed: number 
   // a file that no base knows is newer than all of them
   for (const name of await vault.list(fileName(''))) if (known.has(name) && !files.has(name)) gone.push(name)
   for (const name of gone) await vault.remove(name)
+  await vault.removeUnfinished(GRACE_MS)
   return { removed: gone.length }
 }
 

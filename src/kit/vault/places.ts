@@ -26,6 +26,8 @@ export interface Place {
   list(prefix: string): Promise<string[]>
   /** A missing object is no error. */
   remove(name: string): Promise<void>
+  /** Removes what processes have left that were killed while they wrote, if it is older than that. A bucket does so by its own rules. */
+  removeUnfinished(ageMs: number): Promise<void>
 }
 
 export const openPlace = (place: VaultPlace, pauseMs = PAUSE_MS): Place =>
@@ -77,6 +79,16 @@ function folderPlace(root: string): Place {
       await fs.rm(fileOf(name), { force: true })
       // the folder of a removed copy of the database goes with its last object
       if (name.startsWith('base/')) await fs.rmdir(path.dirname(fileOf(name))).catch(() => {})
+    },
+    async removeUnfinished(ageMs) {
+      for (const entry of await fs.readdir(root, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !entry.name.endsWith(UNFINISHED)) continue
+        const file = path.join(entry.parentPath, entry.name)
+        const found = await fs.stat(file).catch(() => undefined)
+        if (!found || Date.now() - found.mtimeMs < ageMs) continue
+        await fs.rm(file, { force: true })
+        if (path.dirname(entry.parentPath) === path.join(root, 'base')) await fs.rmdir(entry.parentPath).catch(() => {})
+      }
     },
   }
 }
@@ -194,5 +206,6 @@ function bucket(settings: S3Settings, pauseMs: number): Place {
       const { sdk, client } = await connected()
       await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: name }))
     },
+    removeUnfinished: async () => {},
   }
 }

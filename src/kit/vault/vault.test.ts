@@ -26,3 +26,21 @@ for (const size of [10, 3_000_000])
       const stored = await vault.read('files/1', { compressed })
       assert(Buffer.concat(await stored!.toArray()).equals(fs.readFileSync(file)))
     })
+
+test('what a killed process left half written goes once it is old, with its folder, and nothing else does', async (t) => {
+  const folder = await temporaryFolder(t)
+  const vault = openVault({ folder }, ['a key of the tests'])
+  await vault.putJson('base/1/manifest', {})
+  const left = ['base/1/data.0a.part', 'base/2/data.0b.part', 'files/3.0c.part', 'base/4/data.0d.part']
+  for (const name of left) {
+    const file = path.join(folder, name)
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, '')
+    // the last one is being written
+    const secondsOld = name === left.at(-1) ? 0 : 7200
+    fs.utimesSync(file, Date.now() / 1000 - secondsOld, Date.now() / 1000 - secondsOld)
+  }
+  await vault.removeUnfinished(3_600_000)
+  const found = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  assert.deepEqual(found, ['base', 'base/1', 'base/1/manifest', 'base/4', 'base/4/data.0d.part', 'files'])
+})

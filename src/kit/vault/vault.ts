@@ -18,10 +18,12 @@ export interface Vault {
   readJson<T extends object>(name: string): Promise<T | undefined>
   list(prefix: string): Promise<string[]>
   remove(name: string): Promise<void>
+  /** Removes unfinished objects in a folder that are older than that. */
+  removeUnfinished(ageMs: number): Promise<void>
 }
 
 export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
-  const { address, put, read, list, remove } = openPlace(place)
+  const { address, put, read, list, remove, removeUnfinished } = openPlace(place)
   const own: KeyObject[] = keys.map((key) => derivedKey(key, 'backup'))
   const vault: Vault = {
     address,
@@ -56,6 +58,7 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
     },
     list,
     remove,
+    removeUnfinished,
   }
   return vault
 }
