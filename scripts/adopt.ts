@@ -43,7 +43,8 @@ try {
     const found = await storageIdOf(storage, { deniedIsMissing: true })
     const id = found ?? (await writeStorageId(storage, randomBytes(16).toString('hex')))
     const { rows } = await sql`
-      update installation set storage_id = ${id}, storage_confirmed_at = now() returning storage_id`.execute(db)
+      update installation set storage_id = ${id}, storage_confirmed_at = now(), backup_id = coalesce(backup_id, storage_id)
+      returning storage_id`.execute(db)
     if (!rows[0]) throw new Error('this version has never used the database: start the service once')
     return 'This storage belongs to the database from now on. An instance with another storage no longer starts.'
   }

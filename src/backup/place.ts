@@ -16,8 +16,10 @@ export class BackupGone extends Error {
   }
 }
 
+const BACKUP_ID = sql`coalesce(backup_id, storage_id)`
+
 export async function ownInstallation(db: Db): Promise<string> {
-  const { rows } = await sql<{ id: string }>`select storage_id as id from installation`.execute(db)
+  const { rows } = await sql<{ id: string }>`select ${BACKUP_ID} as id from installation`.execute(db)
   return rows[0]!.id
 }
 
@@ -29,7 +31,7 @@ export async function ownInstallation(db: Db): Promise<string> {
  */
 export async function claimPlace(db: Db, vault: Vault, walFolder: string, { isNew = false } = {}): Promise<string> {
   const { rows } = await sql<{ id: string; place: string | null }>`
-    select storage_id as id, backup_place as place from installation`.execute(db)
+    select ${BACKUP_ID} as id, backup_place as place from installation`.execute(db)
   const { id: installation, place } = rows[0]!
   const found = await vault.readJson<Identity>(IDENTITY)
   if (found && found.installation !== installation)

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
+import { sql } from 'kysely'
 import { pipeline } from 'node:stream/promises'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { connect } from '../kit/database.ts'
@@ -83,7 +84,7 @@ export async function restore(wanted: Restore): Promise<Restored> {
   )
   const unused = (await unusedSegments(vault, base, timeline, asked)) + passedOver
   onProgress('the files')
-  const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
+  const files = await inWords(() => restoreFiles(postgres, vault, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
   await moveIntoPlace(working, dataDir)
   return { base, bytes, lastAt, files, unused }
@@ -197,14 +198,15 @@ async function hasItsLog(vault: Vault, { id }: Base): Promise<boolean> {
   return daily.some((base) => base.id === id)
 }
 
-async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
+async function restoreFiles(dir: string, vault: Vault, openStorage: () => Promise<Storage>): Promise<FilesBack> {
   // a part of the log that is written without the archive would be a gap for every later restore
   const postgres = await startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
   const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
   try {
     const storage = await openStorage()
     const back = await bringFilesBack(db, storage, vault)
-    await writeStorageId(storage, base.installation)
+    const { rows } = await sql<{ id: string }>`select storage_id as id from installation`.execute(db)
+    await writeStorageId(storage, rows[0]!.id)
     return back
   } finally {
     await close()

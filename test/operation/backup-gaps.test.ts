@@ -84,6 +84,31 @@ test('back at a former place, whose copy is of today, the service copies everyth
   assert.equal((await request('GET', back.url + sold.link)).status, 200)
 })
 
+test('after the files were moved and the storage adopted, the backup goes on at its place, and comes back whole', async (t) => {
+  const { dataDir, env } = await places(t)
+  const first = await startService(t, dataDir, env)
+  const before = await buy(first)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(first)
+  const files = await temporaryFolder(t)
+  fs.cpSync(path.join(dataDir, 'files'), files, { recursive: true })
+  fs.rmSync(path.join(files, 'id'), { recursive: true })
+  const moved = { ...env, STORAGE_URL: `file:${files}` }
+  for (let n = 0; n < 2; n++) {
+    const adopted = await runScript('adopt', { ...moved, DATA_DIR: dataDir }, ['storage'])
+    assert.equal(adopted.status, 0, adopted.err)
+  }
+  const again = await startService(t, dataDir, moved)
+  const after = await buy(again)
+  await backUp({ ...moved, DATA_DIR: dataDir })
+  await again.kill()
+  const back = await restored(t, env)
+  for (const { orderId, link } of [before, after]) {
+    assert(await isPaid(back, orderId))
+    assert.equal((await request('GET', back.url + link)).status, 200)
+  }
+})
+
 test('while the disk of the backup is not mounted nothing is written below it, and nothing is missing afterwards', async (t) => {
   const { dataDir, env, place } = await places(t)
   const first = await startService(t, dataDir, env)
