@@ -48,7 +48,10 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   cancel: [
     1,
     1,
-    async (parts, runId) => (await work.cancelAsOperator(parts, MACHINE, runId), ['The run is cancelled.']),
+    async (parts, runId) => {
+      await unlessSo(parts, runId, 'cancelled', work.cancelAsOperator(parts, MACHINE, runId))
+      return ['The run is cancelled.']
+    },
   ],
   export: [2, 2, exportFiles],
   mark: [2, 3, mark],
@@ -109,8 +112,23 @@ async function show({ db, writers }: work.PayoutWork, runId: string): Promise<st
   return [runLine(row), ...lines, ...files]
 }
 
+/** A command that is repeated, because its process was killed after the change, has done its work. */
+async function unlessSo(
+  parts: work.PayoutWork,
+  runId: string,
+  state: RunRow['state'],
+  change: Promise<unknown>,
+): Promise<void> {
+  try {
+    await change
+  } catch (error) {
+    const isOver = error instanceof Refusal && error.code === 'run_not_proposed'
+    if (!isOver || (await findRun(parts.db, runId)).state !== state) throw error
+  }
+}
+
 async function approve(parts: work.PayoutWork, runId: string): Promise<string[]> {
-  await work.approveAsOperator(parts, MACHINE, runId)
+  await unlessSo(parts, runId, 'approved', work.approveAsOperator(parts, MACHINE, runId))
   return show(parts, runId)
 }
 

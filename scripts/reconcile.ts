@@ -20,7 +20,7 @@ const KIND_WORDS = { capture: 'captured', refund: 'refunded', dispute: 'disputed
 
 /** A reconciliation enqueues no jobs. */
 const nothing = async () => {}
-const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
+const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, never: nothing, rest: nothing, stop: nothing }
 
 const span = readSpan()
 const config = settingsOrExit(NOT_RECONCILED)

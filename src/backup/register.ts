@@ -21,6 +21,7 @@ import { ownProcesses } from './processes.ts'
 import { lastRuns, noteUnnoted } from './runs.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
+const SCHEDULED = ['backup_nightly', 'backup_files', 'backup_drill_weekly']
 const NIGHTLY = '40 2 * * *'
 const WEEKLY = '20 4 * * 0'
 /** How often the service looks for finished segments. */
@@ -59,7 +60,10 @@ export interface Backup {
 /** Sends the log of the database as it grows, copies the database each night and the files each minute, and tries the restore weekly. */
 export async function registerBackup(parts: BackupParts): Promise<Backup> {
   const { db, jobs, embedded, config, log } = parts
-  if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
+  if (!config.backup || !embedded) {
+    for (const queue of SCHEDULED) await jobs.never(queue)
+    return { stop: async () => {}, sendLast: async () => {} }
+  }
   const vault = openVault(config.backup.place, config.backup.keys)
   const processes = ownProcesses()
   await removeLeftDrills(os.tmpdir())

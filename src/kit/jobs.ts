@@ -40,6 +40,8 @@ export interface Jobs {
    * schedule is removed, because it would go on adding jobs that no process takes.
    */
   every(cron: string, queue: string, handler: () => Promise<void>, formerName?: string): Promise<void>
+  /** Removes a schedule that belongs to no feature which is on. It would go on adding jobs, which all run when the feature is on again. */
+  never(queue: string): Promise<void>
   /** Takes no further jobs. Running jobs go on, and jobs can still be added. */
   rest(): Promise<void>
   stop(): Promise<void>
@@ -88,7 +90,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
     if (!stopping.signal.aborted && !isAway) log.warn(errorForLog(error), 'jobs: the database cannot be reached')
     isAway = true
   }
-  const { boss, define, schedule } = await openLibrary(connection, onError)
+  const { boss, define, schedule, unschedule } = await openLibrary(connection, onError)
   const { db, close } = connect(
     { ...connection, application_name: 'till-jobs' },
     { connections: CONNECTIONS, onError: () => {} },
@@ -137,6 +139,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
       await work(queue, SCHEDULED, handler)
       await schedule(cron, queue, formerName)
     },
+    never: unschedule,
     rest,
     async stop() {
       await rest()

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import pg from 'pg'
 import { copyDatabase } from '../../scripts/upgrade-database/copy.ts'
 import { bringUp } from '../../scripts/upgrade-database/schema.ts'
-import { startEmbedded } from '../../src/kit/embedded.ts'
+import { findRunning, startEmbedded } from '../../src/kit/embedded.ts'
 import { BACKUP_KEY, backUp, buy, end, runScript, sendAll } from '../support/backups.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
@@ -21,6 +22,14 @@ async function restored(t: Ends, env: Record<string, string>, args: string[] = [
   const ran = await runScript('restore', { ...env, DATA_DIR }, args)
   assert.equal(ran.status, 0, ran.out + ran.err)
   return startService(t, DATA_DIR, { ...env, BACKUP_URL: '', BACKUP_KEY: '' })
+}
+
+async function schedulesIn(dataDir: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: findRunning(path.join(dataDir, 'postgres'))!.superuserUrl })
+  await client.connect()
+  const { rows } = await client.query<{ name: string }>(`select name from pgboss.schedule where name like 'backup%'`)
+  await client.end()
+  return rows.map(({ name }) => name)
 }
 
 const isPaid = async (service: Service, orderId: string) => (await service.status(orderId)).body.status === 'paid'
@@ -48,8 +57,10 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   const { dataDir, env, place } = await places(t)
   const first = await startService(t, dataDir, env)
   await backUp({ ...env, DATA_DIR: dataDir })
+  assert.equal((await schedulesIn(dataDir)).length, 3)
   await end(first)
   const without = await startService(t, dataDir, { SECRET: '' })
+  assert.deepEqual(await schedulesIn(dataDir), [], 'their jobs would all run when BACKUP_URL is back')
   const sold = await buy(without)
   await end(without)
   // the new place has no file yet, not even those that the former one has

@@ -22,7 +22,7 @@ import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryF
 
 const RECONCILE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
 const nothing = async () => {}
-const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
+const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, never: nothing, rest: nothing, stop: nothing }
 
 async function reconciliationOfSandbox(url: string): Promise<Reconciliation> {
   const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })

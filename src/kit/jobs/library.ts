@@ -19,6 +19,7 @@ export interface Library {
   define(queue: string, options: QueueOptions): Promise<void>
   /** Adds a job to the queue on a schedule (cron, UTC). Removes the schedule of `formerName`. */
   schedule(cron: string, queue: string, formerName?: string): Promise<void>
+  unschedule(queue: string): Promise<void>
 }
 
 /** Longer than any statement of the library, its own migrations included. */
@@ -54,6 +55,9 @@ export async function openLibrary(connection: pg.PoolConfig, onError: (error: un
     async schedule(cron, queue, formerName) {
       if (schedules.get(queue) !== cron) await boss.schedule(queue, cron)
       if (formerName && schedules.has(formerName)) await boss.unschedule(formerName)
+    },
+    async unschedule(queue) {
+      if (schedules.has(queue)) await boss.unschedule(queue)
     },
   }
 }
