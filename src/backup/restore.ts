@@ -55,7 +55,7 @@ export interface Restore {
 export async function restore(wanted: Restore): Promise<Restored> {
   const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted
   await mustBeEmpty(dataDir)
-  const { base, timeline, passedOver } = await inWords(() => chooseBase(vault, until))
+  const { base, timeline, passedOver } = await inWords(() => chooseBase(vault, until, segmentTimeoutMs))
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
     throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
   mustFit(base)
@@ -113,7 +113,7 @@ interface Chosen {
  * The newest copy before `until` that leads to the timeline which the service wrote then: an earlier restore has left all copies behind that
  * were made after the moment to which it went back.
  */
-async function chooseBase(vault: Vault, until: Date | undefined): Promise<Chosen> {
+async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number): Promise<Chosen> {
   const all = await readBases(vault)
   if (all.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
   const early = until ? all.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : all
@@ -121,7 +121,7 @@ async function chooseBase(vault: Vault, until: Date | undefined): Promise<Chosen
   if (!newest) throw new CannotStart(`--at: the oldest backup is of ${all[0]!.finishedAt}.`)
   const { cluster } = newest
   const ofCluster = (bases: Base[]) => bases.filter((base) => base.cluster === cluster)
-  const timelines = await readTimelines(vault, cluster, ofCluster(all))
+  const timelines = await readTimelines(vault, cluster, ofCluster(all), timeoutMs)
   let passedOver = 0
   for (const timeline of timelines.toReversed()) {
     if (until && timeline.beganAt && timeline.beganAt > until) continue

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { arriving } from '../kit/embedded/recovery.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Base, timelineName, walName } from './names.ts'
 
@@ -40,20 +41,33 @@ export function forksOf(history: string): Map<number, bigint> {
 }
 
 /** All timelines of a cluster in the backup, the first one first. `bases`: the copies of that cluster. */
-export async function readTimelines(vault: Vault, cluster: string, bases: readonly Base[]): Promise<Timeline[]> {
+export async function readTimelines(
+  vault: Vault,
+  cluster: string,
+  bases: readonly Base[],
+  timeoutMs?: number,
+): Promise<Timeline[]> {
   const prefix = walName(cluster, '')
   const found: Timeline[] = []
   for (const name of (await vault.list(prefix)).filter((one) => one.endsWith('.history')).sort()) {
-    const history = await vault.read(name, { compressed: true })
-    if (!history) continue
     const number = name.slice(prefix.length, prefix.length + 8)
+    const [history, known] = await arriving(
+      `${number}.history`,
+      Promise.all([textOf(vault, name), vault.readJson<TimelineBegin>(timelineName(cluster, number))]),
+      timeoutMs,
+    )
+    if (history === undefined) continue
     const id = timelineOf(number)
-    const known = await vault.readJson<TimelineBegin>(timelineName(cluster, number))
     // an earlier release did not note it: the restore was made after the last copy of the timelines before
     const beganAt = known?.beganAt ?? lastOf(bases.filter((base) => timelineOf(base.firstSegment) < id))
-    found.push({ id, forks: forksOf(await text(history)), ...(beganAt && { beganAt: new Date(beganAt) }) })
+    found.push({ id, forks: forksOf(history), ...(beganAt && { beganAt: new Date(beganAt) }) })
   }
   return [{ id: 1, forks: new Map() }, ...found]
+}
+
+async function textOf(vault: Vault, name: string): Promise<string | undefined> {
+  const bytes = await vault.read(name, { compressed: true })
+  return bytes && text(bytes)
 }
 
 const lastOf = (bases: readonly Base[]): string | undefined =>

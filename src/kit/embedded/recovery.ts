@@ -17,6 +17,17 @@ const FETCH_TIMEOUT_MS = 600_000
 /** PostgreSQL waits longer than we do, so it ends by itself only when we were killed. */
 const MORE_MS = 60_000
 
+/** Waits for an object of the backup. Throws CannotStart when it does not come in time. */
+export async function arriving<T>(name: string, work: Promise<T>, timeoutMs = FETCH_TIMEOUT_MS): Promise<T> {
+  try {
+    return await inTime(work, timeoutMs)
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    const says = `BACKUP_URL: ${name} has not come within ${timeoutMs / 1000} s. Run the restore again when the place answers.`
+    throw new CannotStart(says, { cause: error })
+  }
+}
+
 export interface Recovery {
   /** The folder of the cluster. Its `data` holds a copy that was made of a running server. */
   dir: string
@@ -105,14 +116,13 @@ function serve(
     const known = ahead.get(segment)
     if (known) return known
     const file = path.join(folder, `${segment}.part`)
-    const started = inTime(fetch(segment, file), fetchTimeoutMs).then(
+    const started = arriving(segment, fetch(segment, file), fetchTimeoutMs).then(
       (found) => {
         if (found) giveTo(place.account, file)
         return found
       },
       (error: unknown) => {
-        const says = `BACKUP_URL: ${segment} has not come within ${fetchTimeoutMs / 1000} s. Run the restore again when the place answers.`
-        failure ??= { error: error instanceof OutOfTime ? new CannotStart(says, { cause: error }) : error }
+        failure ??= { error }
         return false
       },
     )
