@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Processor } from '../processors/processor.ts'
@@ -28,6 +29,7 @@ interface PayoutsParts {
   config: {
     secrets: readonly string[]
     operators: readonly string[]
+    limits: { payout_account?: Limit }
     payouts: {
       by: 'manual' | 'stripe-connect' | 'razorpay-route'
       holdDays: number

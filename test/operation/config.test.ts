@@ -113,6 +113,7 @@ test('no setting is required', async (t) => {
         mailbox: { count: 60, seconds: 3600 },
         mailbox_site: { count: 15, seconds: 3600 },
         password: { count: 10, seconds: 900 },
+        payout_account: { count: 20, seconds: 3600 },
         idp: { count: 30, seconds: 60 },
         key: { count: 600, seconds: 60 },
         key_secret: { count: 30, seconds: 3600 },

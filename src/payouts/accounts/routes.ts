@@ -14,10 +14,11 @@ export interface AccountRouteParts extends AccountParts {
   browsers: Browsers
   /** Whether sellers have accounts of their own here. */
   isNeeded: boolean
+  /** How many links to the processor's pages a seller may have. Undefined: no limit. */
+  limit: Limit | undefined
 }
 
-const LINKS: Limit = { count: 20, seconds: 3600 }
-const TOO_MANY_LINKS = 'Too many links to your account. Please wait.'
+const TOO_MANY = 'You have asked for many links to your account. Please wait a little.'
 
 export const PayoutAccount = Type.Object({
   state: Type.Union([Type.Literal('none'), Type.Literal('open'), Type.Literal('restricted'), Type.Literal('active')], {
@@ -32,7 +33,7 @@ export const PayoutAccount = Type.Object({
 
 /** A seller's connected account: how it stands, and the way to fill it in. No key reads or changes it. */
 export function accountRoutes(server: Server, parts: AccountRouteParts): void {
-  const { browsers, appUrl, isNeeded } = parts
+  const { browsers, appUrl, isNeeded, limit } = parts
   server.get(
     '/api/payouts/account',
     {
@@ -79,8 +80,7 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
       const { seller } = await browsers.recentlySignedIn(request, reply)
       if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
       neverCached(reply)
-      // each link is a request to the processor, which counts all requests of the operator together
-      refuseBeyond(await countUses(parts.db, [{ key: `payout_account ${seller.id}`, limit: LINKS }]), TOO_MANY_LINKS)
+      if (limit) refuseBeyond(await countUses(parts.db, [{ key: `payout_account ${seller.id}`, limit }]), TOO_MANY)
       return { url: await openAccount(parts, seller.id, `${appUrl}/shop/#/money`) }
     },
   )
