@@ -23,11 +23,11 @@ export async function tellRecalled(db: Db, database: pg.PoolConfig, jobs: Jobs):
 
 /**
  * Ends the unpaid orders that would deliver nothing after the recall of this file. The reconciler closes their payments at the processors
- * within a minute. A payment that a bank is already working on still becomes a sale, which the seller can refund.
+ * within a minute. Their time ended when they were made, which tells them from those that a returning buyer keeps alive. A payment that a bank is already working on still becomes a sale, which the seller can refund.
  */
 export async function endUndeliverable(tx: Tx, fileId: string): Promise<void> {
   await sql`
-    update orders w set expires_at = least(w.expires_at, now()), due_at = now()
+    update orders w set expires_at = w.created_at, due_at = now()
     where w.id in (
       select o.id from orders o
       where o.state = 'pending' and o.due_at is not null

@@ -82,14 +82,14 @@ async function holdDiscounts(tx: Tx, orderIds: readonly string[], holds: RawBuil
 }
 
 /**
- * Gives orders that hold a limited code the full time again, because their payments show activity. An order that has ended, or whose
- * time is over, stays so: this statement and the move that ends an order lock the same row.
+ * Gives orders that hold a limited code the full time again, because their payments show activity. An order that has ended stays
+ * ended, and so does one that a recall has ended (`endUndeliverable`): this statement and the move that ends an order lock the same row.
  */
 export async function renewHolds(db: Db | Tx, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return
   await sql`
     update orders set expires_at = least(created_at + ${LONGEST_HOLD}::interval, now() + make_interval(mins => ${HOLD_MINUTES}))
-    where id = any(${orderIds}) and discount_id is not null and holds_discount and state in ('pending', 'processing') and expires_at > now()
+    where id = any(${orderIds}) and discount_id is not null and holds_discount and state in ('pending', 'processing') and expires_at > created_at
       and expires_at < least(created_at + ${LONGEST_HOLD}::interval, now() + make_interval(mins => ${HOLD_MINUTES}))`.execute(
     db,
   )
