@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { startEmbedded } from '../kit/embedded.ts'
+import { afterUs } from '../kit/embedded/after-us.ts'
 import { WINDOWS } from '../kit/embedded/place.ts'
 import { hashOfStream } from '../kit/storage/hash-of-stream.ts'
 import { openStorage } from '../kit/storage/open.ts'
@@ -50,7 +50,7 @@ export async function drill({
   const dataDir = await fs.mkdtemp(path.join(parent, 'till-drill-'))
   // root's PostgreSQL runs under another account, which must get in
   await fs.chmod(dataDir, 0o711)
-  const remover = removeWithUs(dataDir)
+  const endRemoval = removeWithUs(dataDir)
   try {
     const restored = await restore({
       vault,
@@ -77,7 +77,7 @@ export async function drill({
     }
   } finally {
     await fs.rm(dataDir, { recursive: true, force: true })
-    remover.end()
+    endRemoval()
   }
 }
 
@@ -85,18 +85,9 @@ export async function drill({
  * Removes the folder when this process ends, however it does: it holds the whole database in plain text, and its secret. The server that
  * ends at the same moment can still write into it, hence the repetition.
  */
-function removeWithUs(folder: string): { end(): void } {
-  if (WINDOWS) return { end: () => {} }
-  const script = 'read word; for n in 1 2 3 4 5 6 7 8 9; do rm -rf "$1"; sleep 1; [ -e "$1" ] || exit 0; done'
-  const watcher = spawn('/bin/sh', ['-c', script, 'sh', folder], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  watcher.on('error', () => {})
-  watcher.stdin.on('error', () => {})
-  watcher.unref()
-  ;(watcher.stdin as unknown as { unref(): void }).unref()
-  return { end: () => watcher.stdin.end() }
+function removeWithUs(folder: string): () => void {
+  if (WINDOWS) return () => {}
+  return afterUs('read word; for n in 1 2 3 4 5 6 7 8 9; do rm -rf "$1"; sleep 1; [ -e "$1" ] || exit 0; done', folder)
 }
 
 /** Reads each file for its hash and keeps none: a drill needs no more room than the database. */

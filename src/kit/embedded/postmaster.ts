@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CannotStart } from '../cannot-start.ts'
+import { afterUs } from './after-us.ts'
 import { markGap } from './gap.ts'
 import { isAnswered } from './guard.ts'
 import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster, removeForeignPidFile } from './pid-file.ts'
@@ -220,21 +221,9 @@ async function waitWhile(condition: () => boolean, atMostMs: number): Promise<vo
   while (condition() && Date.now() < deadline) await sleep(POLL_MS)
 }
 
-/**
- * Starts a tiny process that stops the server when our process dies, even after kill -9: its standard input closes then. The
- * returned function ends the tiny process and leaves the server running.
- */
+/** Has the server stop when our process dies, even after kill -9. The returned function ends that, and leaves the server running. */
 function stopWithUs({ account }: Place, pid: number): () => void {
   if (WINDOWS) return () => {}
-  const script = 'read word; [ "$word" = stay ] || kill -INT "$1"'
-  const watcher = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {
-    ...spawnOptions(account),
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  watcher.on('error', () => {})
-  watcher.stdin.on('error', () => {})
-  watcher.unref()
-  ;(watcher.stdin as unknown as { unref(): void }).unref()
-  return () => watcher.stdin.end('stay\n')
+  const end = afterUs('read word; [ "$word" = stay ] || kill -INT "$1"', String(pid), spawnOptions(account))
+  return () => end('stay')
 }
