@@ -15,7 +15,7 @@ export interface Timeline {
   forks: ReadonlyMap<number, bigint>
 }
 
-/** What `timelineName` holds. */
+/** The object at `timelineName`. `beganAt` is in ISO 8601. */
 export interface TimelineBegin {
   beganAt: string
 }
@@ -73,7 +73,8 @@ async function textOf(vault: Vault, name: string): Promise<string | undefined> {
 const lastOf = (bases: readonly Base[]): string | undefined =>
   bases
     .map(({ finishedAt }) => finishedAt)
-    .reduce((last: string | undefined, at) => (last && last > at ? last : at), undefined)
+    .sort()
+    .at(-1)
 
 /** Whether the copy was complete on this way. Then the log leads from it to the end of the way. */
 export function isOnTheWay({ firstSegment, lastSegment }: Base, { id, forks }: Timeline): boolean {

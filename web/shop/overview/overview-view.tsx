@@ -34,7 +34,7 @@ export default function OverviewView({ seller }: ViewProps) {
   )
 }
 
-/** Whoever has an order is not new, even if no product is on sale now: there can be disputes, and the sums of the sales. */
+/** A seller with an order is not new. The seller may have disputes to answer, even if no product is on sale now. */
 async function beginOf(): Promise<{ items: Product[]; isNew: boolean }> {
   const { items } = await getProducts({ limit: 25 })
   return { items, isNew: !items.some(canBeShared) && (await getNewestOrder()) === undefined }
