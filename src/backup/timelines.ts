@@ -22,7 +22,7 @@ export interface TimelineBegin {
 
 const SEGMENT_BYTES = 16n * 1024n * 1024n
 /** A line of a history: the earlier timeline, where the new one left it (as two halves of 32 bits), and the reason. */
-const HISTORY_LINE = /^\s*(\d+)\s+([0-9A-F]+)\/([0-9A-F]+)/gim
+const HISTORY_LINE = /^(\d+)\t([0-9A-F]+)\/([0-9A-F]+)/gim
 
 /** The timeline of a segment, and its place in the log. */
 export const timelineOf = (segment: string): number => Number.parseInt(segment.slice(0, 8), 16)
