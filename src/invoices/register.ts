@@ -33,4 +33,5 @@ export async function registerInvoices(
   })
   const ask = registerAsker(config.viesUrl)
   if (config.viesUrl) await jobs.every(EVERY_MINUTE, 'check_tax_ids', () => askDueTaxIds(db, ask))
+  else await jobs.never('check_tax_ids')
 }

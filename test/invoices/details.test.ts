@@ -6,7 +6,7 @@ import { registerAsker } from '../../src/tax-ids/vies.ts'
 import { startVies } from '../stand-ins/vies.ts'
 import { COMPANY, PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
 import { newAddress } from '../support/seller.ts'
-import { type TestShop, assertProblem, startTestShop } from '../support/shop.ts'
+import { type TestShop, assertProblem, newDatabase, startTestShop } from '../support/shop.ts'
 
 const put = (shop: TestShop, orderId: string, change: object = {}) =>
   shop.call('PUT', `/api/checkout/${orderId}/invoice-details`, { ...COMPANY, ...change })
@@ -153,4 +153,13 @@ test('VIES that is away is asked again later; only its plain answer is kept, wit
     vatNumber: '5260001246',
     requesterMemberStateCode: 'DE',
   })
+})
+
+test('a service with VIES switched off no longer adds the jobs that ask it', async (t) => {
+  const databaseUrl = await newDatabase(t)
+  const isScheduled = async ({ db }: TestShop) =>
+    (await sql`select 1 from pgboss.schedule where name = 'check_tax_ids'`.execute(db)).rows.length === 1
+  const asking = await startTestShop(t, { databaseUrl, env: { VIES_URL: 'https://vies.example' } })
+  assert.equal(await isScheduled(asking), true)
+  assert.equal(await isScheduled(await startTestShop(t, { databaseUrl })), false)
 })
