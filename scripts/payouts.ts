@@ -186,7 +186,14 @@ async function mark(parts: work.PayoutWork, id: string, word: string, reason?: s
 
 /** Names each line that has changed nothing, because a person must look at it. */
 async function readFile(parts: work.PayoutWork, file: string): Promise<string[]> {
-  const { lines, others, moved } = await work.readStatementAsOperator(parts, MACHINE, fs.readFileSync(file))
+  let read: Awaited<ReturnType<typeof work.readStatementAsOperator>>
+  try {
+    read = await work.readStatementAsOperator(parts, MACHINE, fs.readFileSync(file))
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'statement_already_read') return [error.message]
+    throw error
+  }
+  const { lines, others, moved } = read
   const known = lines.filter(({ outcome }) => outcome === 'known_before').length
   const odd = lines.filter(({ outcome }) => /^(?:not_found|amount_differs|not_expected|other_account)$/.test(outcome))
   return [
