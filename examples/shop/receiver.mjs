@@ -54,7 +54,8 @@ function receive(headers, body) {
   const id = String(headers['webhook-id'])
   if (done.has(id)) return 204
   const { type, data, test } = JSON.parse(body.toString())
-  const isOrder = type.startsWith('order.') && !test
+  // also `refund.failed`: the money did not arrive, so the order is paid as before
+  const isOrder = data.order !== undefined && !test
   const line = {
     id,
     ...(isOrder && { orderId: data.order.orderId, sequence: data.sequence, isOpen: OPEN.has(data.order.status) }),
@@ -67,7 +68,9 @@ function receive(headers, body) {
 }
 
 const server = http.createServer((request, response) => {
-  const url = new URL(request.url ?? '/', 'http://localhost')
+  const address = request.url ?? '/'
+  if (!URL.canParse(address, 'http://localhost')) return void response.writeHead(400).end()
+  const url = new URL(address, 'http://localhost')
   if (request.method === 'POST' && url.pathname === '/hook') {
     /** @type {Buffer[]} */
     const chunks = []

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
+import http from 'node:http'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { atEnd } from '../support/ends.ts'
 import { newEndpoint, signedInSeller } from '../support/receiver.ts'
@@ -94,13 +96,44 @@ test('a message that is repeated, overtaken, changed or too old opens nothing, a
   assert.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), ['evt_0', 'evt_1', 'evt_2', 'evt_3'])
 })
 
-test('the link of an invoice pays the order of that purchase, and a repeat makes no other', async () => {
+test('a refund that failed opens the members’ page again, and an address that is none ends nothing', async (t) => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const { url } = await startSample(t, await temporaryFolder(t), secret)
+  const send = async (type: string, status: string, sequence: number): Promise<number> => {
+    const id = `evt_${sequence}`
+    const body = JSON.stringify({ id, type, data: { order: { orderId: 'ord_a', status }, sequence } })
+    const at = new Date()
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
+    }
+    return (await fetch(`${url}hook`, { method: 'POST', headers, body })).status
+  }
+  assert.equal(await send('order.paid', 'paid', 1), 204)
+  assert.equal(await send('order.refunded', 'refunded', 2), 204)
+  assert.equal(await members(url, 'ord_a'), 403)
+  assert.equal(await send('refund.failed', 'paid', 3), 204)
+  assert.equal(await members(url, 'ord_a'), 200)
+  const { port } = new URL(url)
+  const status = await new Promise((resolve) => http.get({ port, host: '127.0.0.1', path: '//' }, ({ statusCode }) => resolve(statusCode))) // oxfmt-ignore
+  assert.equal(status, 400)
+  assert.equal(await members(url, 'ord_a'), 200)
+})
+
+test('the link of an invoice pays the order of that purchase, and a repeat makes no other', async (t) => {
   const shop = shared()
+  const folder = await temporaryFolder(t)
   const ann = await signedInSeller(shop)
   const productId = await shop.product()
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const run = async (...words: string[]) => {
-    const env = { TILL_URL: shop.url, TILL_PRODUCT: productId, TILL_WEBHOOK_SECRET: secret }
+    const env = {
+      TILL_URL: shop.url,
+      TILL_PRODUCT: productId,
+      TILL_WEBHOOK_SECRET: secret,
+      INVOICES: path.join(folder, 'invoices.jsonl'),
+    }
     const child = spawn(process.execPath, [path.join(SAMPLE, 'invoice.mjs'), ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] }) // oxfmt-ignore
     const [link] = await Array.fromAsync(createInterface({ input: child.stdout }))
     return link
@@ -113,8 +146,19 @@ test('the link of an invoice pays the order of that purchase, and a repeat makes
   const opened = await shop.call('POST', `/api/checkout/${orderId}/payment`, { token: hash.slice('#p='.length) })
   assert.equal((await shop.confirm(opened.body)).status, 200)
   await shop.until(orderId, ({ paid }) => paid)
+  // also after the service has forgotten the key, which it does a day after the payment
+  await sql`update orders set idempotency_key = null, request_hash = null where id = ${orderId}`.execute(shop.db)
+  assert.equal(await run('bob@example.com', 'cart-1042'), link)
   const found = await ann.call('GET', '/api/orders?clientReferenceId=cart-1042')
   assert.deepEqual(found.body.items.map((order: { orderId: string }) => order.orderId), [orderId]) // oxfmt-ignore
+
+  const unpaid = await run('bob@example.com', 'cart-1043')
+  await sql`update orders set state = 'expired' where id = ${new URL(unpaid!).searchParams.get('order')}`.execute(
+    shop.db,
+  )
+  const next = await run('bob@example.com', 'cart-1043')
+  assert(next && next !== unpaid, 'nobody can pay the first one any more')
+  assert.equal(await run('bob@example.com', 'cart-1043'), next)
 })
 
 test('the page sells by a link alone', async (t) => {

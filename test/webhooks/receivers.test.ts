@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs/promises'
+import net from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
 import { atEnd } from '../support/ends.ts'
@@ -76,5 +78,17 @@ for (const receiver of LANGUAGES)
     // another secret, and an old message
     const wrong = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA v2,x' }
     assert.equal((await fetch(url, { method: 'POST', body: '{}', headers: wrong })).status, 401)
+    // a sender that ends within its message, one that sends nothing, and a signature that is as long in characters and not in bytes
+    const [cut, silent, odd] = [1, 2, 3].map(() => net.connect(port, '127.0.0.1'))
+    for (const socket of [cut!, silent!]) atEnd(t, () => void socket.destroy())
+    const head = `POST /hook HTTP/1.1\r\nhost: a\r\nwebhook-id: evt_2\r\nwebhook-timestamp: ${Math.floor(Date.now() / 1000)}\r\n`
+    cut!.write(`${head}content-length: 5\r\n\r\n{`, () => cut!.destroy())
+    odd!.end(
+      `${head}webhook-signature: v1,${'A'.repeat(43)}\xff\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}`,
+      'latin1',
+    )
+    odd!.on('error', () => {})
+    await once(odd!.resume(), 'close')
+    assert.equal((await fetch(url, { method: 'POST', body: '{}', headers: wrong })).status, 401, output())
     await ann.call('DELETE', `/api/webhook-endpoints/${id}`)
   })
