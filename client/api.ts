@@ -1,4 +1,4 @@
-import { type CallOptions, TillError, type TillOptions, ask, newKey, readJson } from './request.ts'
+import { type CallOptions, TillError, type TillOptions, ask, keep, mayBeDone, newKey, readJson } from './request.ts'
 import { type Api, type Bytes, KEYED } from './types.ts'
 
 export { TillError }
@@ -37,7 +37,10 @@ export type Request<R extends Route> = Member<'params', R> &
   RequestOptions
 
 export interface RequestOptions extends CallOptions {
-  /** For a route that takes one. Pass a key that you keep, if the repetition may come from another process. */
+  /**
+   * For a route that takes one. Without it the client makes one, and after a failure the same call again carries the
+   * same key. Pass a key that you keep, if the repetition may come from another process.
+   */
   idempotencyKey?: string | undefined
   timeoutMs?: number | undefined
 }
@@ -61,6 +64,9 @@ export function createApi(options: TillOptions) {
 
 /** The same with `send`, which also reads the answer in another way. */
 export function openApi(options: TillOptions) {
+  /** Idempotency keys, by request, of those that failed and may have been carried out. */
+  const unsure = new Map<string, string>()
+
   const send = async <Read>(
     route: string,
     given: AnyRequest,
@@ -70,25 +76,33 @@ export function openApi(options: TillOptions) {
     const [method = '', path = ''] = route.split(' ')
     const isKeyed = KEYED.has(route)
     const bytes = isBytes(body) ? streamOf(body) : undefined
-    return ask(
-      options,
-      path.replace(/\{(\w+)\}/g, (_, name: string) => segment(params?.[name], name)),
-      {
-        method,
-        query,
-        ...(bytes ? { body: bytes } : { json: body }),
-        headers: {
-          ...(bytes && { 'content-type': (body as { type?: string }).type || 'application/octet-stream' }),
-          ...(isKeyed && { 'idempotency-key': idempotencyKey ?? newKey() }),
-          ...headers,
+    const wanted = isKeyed ? JSON.stringify([route, params, query, body]) : ''
+    const key = idempotencyKey ?? unsure.get(wanted) ?? newKey()
+    unsure.delete(wanted)
+    try {
+      return await ask(
+        options,
+        path.replace(/\{(\w+)\}/g, (_, name: string) => segment(params?.[name], name)),
+        {
+          method,
+          query,
+          ...(bytes ? { body: bytes } : { json: body }),
+          headers: {
+            ...(bytes && { 'content-type': (body as { type?: string }).type || 'application/octet-stream' }),
+            ...(isKeyed && { 'idempotency-key': key }),
+            ...headers,
+          },
+          // a stream can be read once only
+          repeatable: isKeyed || (method !== 'POST' && method !== 'PATCH' && !(bytes instanceof ReadableStream)),
+          timeoutMs,
+          signal,
         },
-        // a stream can be read once only
-        repeatable: isKeyed || (method !== 'POST' && method !== 'PATCH' && !(bytes instanceof ReadableStream)),
-        timeoutMs,
-        signal,
-      },
-      read,
-    )
+        read,
+      )
+    } catch (error) {
+      if (isKeyed && mayBeDone(error)) keep(unsure, wanted, key)
+      throw error
+    }
   }
 
   /** Sends one request of any route, and resolves to the body of the answer. Throws a {@link TillError}. */

@@ -1,4 +1,4 @@
-import { type CallOptions, TillError, type TillOptions, ask, newKey, pause } from './request.ts'
+import { type CallOptions, TillError, type TillOptions, ask, keep, mayBeDone, newKey, pause } from './request.ts'
 import type { Answer, Body } from './api.ts'
 import type { Api } from './types.ts'
 
@@ -49,7 +49,7 @@ export function createTill(options: TillOptions) {
     ): Promise<Order> {
       const wanted = JSON.stringify(order)
       const key = idempotencyKey ?? keys.get(wanted) ?? newKey()
-      keys.set(wanted, key)
+      keep(keys, wanted, key)
       try {
         const json = order
         const headers = { 'idempotency-key': key }
@@ -61,10 +61,10 @@ export function createTill(options: TillOptions) {
           repeatable: true,
         })
         keys.delete(wanted)
-        tokens.set(made.orderId, made.statusToken)
+        keep(tokens, made.orderId, made.statusToken)
         return made
       } catch (error) {
-        if (error instanceof TillError && !error.isPassing) keys.delete(wanted)
+        if (!mayBeDone(error)) keys.delete(wanted)
         throw error
       }
     },
@@ -89,7 +89,7 @@ export function createTill(options: TillOptions) {
         query: { email, token: token ?? tokens.get(orderId), ...(sync && { sync: 1 }), ...(wait && { wait: 1 }) },
         signal,
       })
-      if (status.statusToken !== undefined) tokens.set(orderId, status.statusToken)
+      if (status.statusToken !== undefined) keep(tokens, orderId, status.statusToken)
       return status
     },
 

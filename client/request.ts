@@ -68,6 +68,20 @@ export class TillError extends Error {
   }
 }
 
+/** Whether the failed request may have been carried out: the same call again must carry the same Idempotency-Key. */
+export const mayBeDone = (error: unknown): boolean =>
+  !(error instanceof TillError) || error.isPassing || error.code === 'unexpected_answer'
+
+/** How many keys and tokens are kept. A server may call for years. */
+const MOST_KEPT = 10_000
+
+/** Keeps a value, and forgets the one that was kept first where there are too many. */
+export function keep(map: Map<string, string>, name: string, value: string): void {
+  map.delete(name)
+  map.set(name, value)
+  if (map.size > MOST_KEPT) for (const first of map.keys()) return void map.delete(first)
+}
+
 export interface Ask extends CallOptions {
   method?: string
   query?: object | undefined

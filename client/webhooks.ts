@@ -14,7 +14,7 @@ export interface VerifyOptions {
 }
 
 type Items<R extends 'GET /api/orders' | 'GET /api/products'> = Api[R]['answer']['items'][number]
-type OrderEvent = Extract<Event['type'], `order.${string}` | 'refund.failed'>
+type OrderEvent = Extract<Event['type'], `order.${string}`>
 type ProductEvent = Extract<Event['type'], `product.${string}`>
 type Of<Type, Data> = Omit<Event, 'type' | 'data'> & { type: Type; data: Data }
 
@@ -22,6 +22,8 @@ type Of<Type, Data> = Omit<Event, 'type' | 'data'> & { type: Type; data: Data }
 export type WebhookMessage =
   /** `sequence` counts the messages of one order from 1: a message with a lower one comes late. */
   | Of<OrderEvent, { order: Items<'GET /api/orders'>; sequence: number }>
+  /** The order is as it would be without the refund. */
+  | Of<'refund.failed', { order: Items<'GET /api/orders'>; sequence: number; refund: { id: string; amount: number } }>
   | Of<ProductEvent, { product: Items<'GET /api/products'> }>
   | Of<'file.recalled', { file: { id: string; name: string }; product: { id: string; name: string }; reason: string }>
   | Of<'endpoint.test', Record<string, unknown>>

@@ -148,6 +148,7 @@ test('a script that misuses the client does not compile, and one that uses it do
     for await (const product of seller.products.list({ status: 'active' })) product.name.trim()
     const event = await verifyWebhook(new Headers(), '', 'whsec_x')
     export const paid: string = event.type === 'order.paid' ? event.data.order.email : event.type
+    export const cents: number = event.type === 'refund.failed' ? event.data.refund.amount : 0
     for await (const { id } of seller.events('evt_1')) id.trim()
   `
   const wrong = [

@@ -106,6 +106,29 @@ test('a further order after a failure has the same key, and after a success or a
   assert.equal(keys[5], 'a key that I keep')
 })
 
+test('an order whose response cannot be read may exist, so a further call has the same key', async (t) => {
+  const { till, settled, asked } = scripted(t, new Response('<h1>Welcome</h1>', { status: 201 }), json(MADE))
+  isError(await settled(till.createOrder(ORDER)), 'unexpected_answer')
+  await settled(till.createOrder(ORDER))
+  assert.equal(new Set(asked.map(({ headers }) => headers.get('idempotency-key'))).size, 1)
+})
+
+test('a refund that failed without an answer keeps its key for the same call, and for no other', async (t) => {
+  const away = () => refusal(503, 'database_unavailable', { 'retry-after': '60' })
+  const { api, settled, asked } = scripted(t, away(), away(), json({}), json({}), refusal(422, 'refund_too_large'), json({})) // oxfmt-ignore
+  const refund = (amount: number) =>
+    settled(api.request('POST /api/orders/{orderId}/refunds', { params: { orderId: 'ord_1' }, body: { amount } }))
+  isError(await refund(500), 'database_unavailable')
+  isError(await refund(700), 'database_unavailable')
+  await refund(500)
+  await refund(500)
+  isError(await refund(700), 'refund_too_large')
+  await refund(700)
+  const [one, other, again, next, refused, last] = asked.map(({ headers }) => headers.get('idempotency-key'))
+  assert.deepEqual([again, refused], [one, other])
+  assert.equal(new Set([one, other, next, last]).size, 4)
+})
+
 test('requests that must not be repeated are not, and others are repeated three times', async (t) => {
   const away = () => refusal(503, 'database_unavailable')
   const { till, settled, asked } = scripted(t, away(), away(), away(), away(), away())
