@@ -317,6 +317,36 @@ test('a site whose policy forbids the frame leads to the whole window at once', 
   await context.close()
 })
 
+test('a picture that the site’s policy forbids does not end the frame', async ({ browser }) => {
+  const context = await browser.newContext()
+  await waitForEver(context)
+  const page = await context.newPage()
+  site.show('/', buyLink(), { 'content-security-policy': `${STRICT}; img-src 'none'` })
+  await page.goto(`${site.origin}/`)
+  await page.evaluate((base) => {
+    const refused = new Promise((resolve) => addEventListener('securitypolicyviolation', resolve))
+    Object.assign(self, { refused })
+    document.querySelector('a')!.onclick = () => void (new Image().src = `${base}/favicon.svg`)
+  }, BASE_URL)
+  await link(page).click()
+  await page.evaluate(async () => void (await (self as unknown as { refused: Promise<Event> }).refused))
+  await order(frameIn(page))
+  await expect(page).toHaveURL(`${site.origin}/`)
+  await context.close()
+})
+
+test('a damaged link of an order leads to the order’s page in the whole window', async ({ page }) => {
+  const made = await page.request.post(`${BASE_URL}/api/checkout`, {
+    data: { productId: new URL(DEMO_URL).searchParams.get('product'), email: newEmail() },
+  })
+  const { payUrl, orderId } = (await made.json()) as { payUrl: string; orderId: string }
+  site.show('/', buyLink({ url: payUrl.slice(0, -4) }))
+  await page.goto(`${site.origin}/`)
+  await link(page).click()
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`)
+  await expect(page.getByLabel('E-mail')).toBeVisible()
+})
+
 test('without scripts, and for a new tab, the link is a link', async ({ browser, page }) => {
   const plain = await browser.newContext({ javaScriptEnabled: false })
   const bare = await plain.newPage()
@@ -362,6 +392,25 @@ test('inline the checkout stands in the page at its own height, and sells', asyn
   await expectPaidIn(frame)
   await expect.poll(difference).toBeLessThanOrEqual(1)
   expect((await heardBy(page)).filter(({ event }) => event).map(({ event }) => event)).toEqual(['ready', 'paid'])
+})
+
+test('inline, a press before the frame is there opens no second checkout', async ({ page, context }) => {
+  site.show('/', buyLink({ attributes: 'data-till="inline"' }))
+  let arrive = () => {}
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  await context.route('**/pay/**', async (route) => {
+    await arrived
+    await route.continue()
+  })
+  // the frame is a part of what the page loads
+  await page.goto(`${site.origin}/`, { waitUntil: 'commit' })
+  await expect(link(page)).toHaveAttribute('data-till', 'shown')
+  await link(page).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+  arrive()
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible()
+  await expect(page.locator('iframe')).toHaveCount(1)
+  await expect(page).toHaveURL(`${site.origin}/`)
 })
 
 test('inline, where no frame is possible, the link stays, and nobody is led away unasked', async ({ browser }) => {

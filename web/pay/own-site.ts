@@ -13,6 +13,8 @@ export interface OwnSite {
   shown: (view: View, state: State, seller: string) => void
   /** Opens the page with the same order in the whole window. Absent outside of a frame. */
   leave?: (() => void) | undefined
+  /** Opens another page instead, which no frame can show. */
+  replace: (address: string) => void
 }
 
 interface Tools {
@@ -29,6 +31,8 @@ type Message =
   | { till: 'paid'; orderId: string }
   | { till: 'closed' }
   | { till: 'stays' }
+  // no frame shows the page that this order needs: the site opens its link in the whole window
+  | { till: 'late' }
 
 /** After this time a payment that is not confirmed yet no longer keeps the buyer here: the receipt comes by mail. */
 const BANK_MS = 40_000
@@ -90,7 +94,8 @@ export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Too
     isLeaving = !address || last?.kept?.orderId !== readKept(productId)?.orderId
     if (!isLeaving) open(address, '_top')
   }
-  return { shown, ...(isFramed && { leave }) }
+  const replace = (address: string): void => (isFramed ? void tell({ till: 'late' }) : location.replace(address))
+  return { shown, replace, ...(isFramed && { leave }) }
 }
 
 /**

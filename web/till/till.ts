@@ -64,8 +64,9 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
     listener.late()
   }
   const timer = setTimeout(late, PATIENCE_MS)
-  const blocked = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
-    if (!ready && disposition === 'enforce' && blockedURI.startsWith(pay.origin)) late()
+  const blocked = ({ blockedURI, disposition, effectiveDirective }: SecurityPolicyViolationEvent) => {
+    const isFrame = effectiveDirective === 'frame-src' && blockedURI.startsWith(pay.origin)
+    if (!ready && disposition === 'enforce' && isFrame) late()
   }
   const tell = (name: string, detail?: object) =>
     link.dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
@@ -85,6 +86,8 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
       tell('paid', { orderId: String(orderId) })
     } else if (till === 'closed') {
       listener.closed?.()
+    } else if (till === 'late') {
+      late()
     }
   }
   addEventListener('message', hear)
@@ -196,7 +199,8 @@ if ('adoptedStyleSheets' in document && 'showModal' in HTMLDialogElement.prototy
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (!link || !isPlain || event.defaultPrevented || !isOurs(link) || link.dataset['till'] === 'link') return
     event.preventDefault()
-    overlay(link)
+    // its frame in the page is about to come, or the link comes back
+    if (link.dataset['till'] !== 'shown') overlay(link)
   })
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', find)
   else find()
