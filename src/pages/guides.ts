@@ -17,7 +17,7 @@ const FOR_INTEGRATORS = [
 /** The address in the commands for integrators. They are tried against a service on the reader’s own machine. */
 const EXAMPLE_URL = 'http://127.0.0.1:4000'
 /** Where it stands for the pages, and not for the API. */
-const EXAMPLE_APP = new RegExp(`(\\bAPP=|\\borigin: )${EXAMPLE_URL}`, 'g')
+const EXAMPLE_APP = new RegExp(`(?<=\\bAPP=|\\borigin: |-src )${EXAMPLE_URL}|${EXAMPLE_URL}(?=/(?:pay/|till[.-]))`, 'g')
 const CACHED = 'public, max-age=3600'
 
 interface Guide {
@@ -55,7 +55,7 @@ async function readGuides(root: string, baseUrl: string, appUrl: string): Promis
   return Promise.all(
     files.map(async ({ name, file }) => {
       const source = await fs.readFile(path.join(root, file), 'utf8')
-      const withAddresses = () => source.replaceAll(EXAMPLE_APP, `$1${appUrl}`).replaceAll(EXAMPLE_URL, baseUrl)
+      const withAddresses = () => source.replaceAll(EXAMPLE_APP, appUrl).replaceAll(EXAMPLE_URL, baseUrl)
       const text = withServedLinks(FOR_INTEGRATORS.includes(name) ? withAddresses() : source, names)
       const title = /^# (.+)$/m.exec(source)?.[1] ?? name
       return { name, title, about: firstSentence(source), text }

@@ -37,6 +37,16 @@ test('every guide is served as Markdown, with the addresses of this service, and
   const { body: signIn } = await read('/docs/sign-in.md')
   assert.match(signIn, new RegExp(`origin: ${APP_URL}`))
   assert.doesNotMatch(signIn, new RegExp(`origin: ${BASE_URL}`))
+  const { body: embed } = await read('/docs/embed.md')
+  for (const part of [
+    `href="${APP_URL}/pay/`,
+    `src="${APP_URL}/till.js"`,
+    `src="${APP_URL}/till-`,
+    `script-src ${APP_URL}; frame-src ${APP_URL}`,
+  ])
+    assert(embed.includes(part), part)
+  for (const body of [embed, integrate, sellers])
+    assert.doesNotMatch(body, new RegExp(`${BASE_URL}/(?:pay|till)|127\\.0\\.0\\.1:4000`))
   assert.equal((await read('/docs/../package.json.md')).status, 404)
   assert.equal((await read('/docs/nothing.md')).status, 404)
 })
