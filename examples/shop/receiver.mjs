@@ -53,7 +53,7 @@ function receive(headers, body) {
   if (!isSigned(headers, body)) return 401
   const id = String(headers['webhook-id'])
   if (done.has(id)) return 204
-  const { type, data, test } = JSON.parse(body.toString())
+  const { data, test } = JSON.parse(body.toString())
   // also `refund.failed`: the money did not arrive, so the order is paid as before
   const isOrder = data.order !== undefined && !test
   const line = {
