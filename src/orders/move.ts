@@ -187,12 +187,12 @@ export function inTimelines(events: readonly TimelineEvent[]): Change {
     select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`
 }
 
-/** Moves the expiry of orders that wait for a bank to `hours` after they were made. */
+/** Moves the expiry of orders that wait for a bank to `hours` after they were made. One that a recall has ended stays ended. */
 export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: number): Promise<void> {
   if (orderIds.length === 0) return
   await sql`
     update orders set expires_at = greatest(expires_at, created_at + make_interval(hours => ${hours}))
-    where id = any(${orderIds})`.execute(tx)
+    where id = any(${orderIds}) and expires_at > created_at`.execute(tx)
 }
 
 interface Refunded {

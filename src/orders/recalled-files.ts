@@ -23,14 +23,16 @@ export async function tellRecalled(db: Db, database: pg.PoolConfig, jobs: Jobs):
 
 /**
  * Ends the unpaid orders that would deliver nothing after the recall of this file. The reconciler closes their payments at the processors
- * within a minute. Their time ended when they were made, which tells them from those that a returning buyer keeps alive. A payment that a bank is already working on still becomes a sale, which the seller can refund.
+ * within a minute. Their time ended when they were made, which tells them from those that a returning buyer keeps alive, and nothing gives them more time. A payment that a bank is already working on still becomes a sale,
+ * which the seller can refund. After the bank has said no, the order ends too.
  */
 export async function endUndeliverable(tx: Tx, fileId: string): Promise<void> {
   await sql`
     update orders w set expires_at = w.created_at, due_at = now()
     where w.id in (
       select o.id from orders o
-      where o.state = 'pending' and o.due_at is not null
+      where o.due_at is not null and (o.state = 'pending' or (o.state = 'processing'
+          and not exists (select from payments p where p.order_id = o.id and p.state = 'processing')))
         and o.product_id in (
           select c.product_id from files r join products p on p.id = r.product_id
             join products q on q.seller_id = p.seller_id join files c on c.product_id = q.id and c.sha256 = r.sha256

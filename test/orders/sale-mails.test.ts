@@ -151,6 +151,25 @@ test('a late payment has a mail of its own and no other, and an unsold order has
     (told) => told.length > 0,
   )
   assert.deepEqual(await subjects(seller), ['Paid after it expired: A book'])
+  assert.match((await mailsTo(seller))[0]!.text, /the buyer has the files\. There is nothing to do\./)
+})
+
+test('the mail about a late payment says so when the files were recalled before', async () => {
+  const seller = await newSeller()
+  const productId = await shared().product({ sellerId: seller.sellerId })
+  const late = await shared().checkout({ productId })
+  await sql`update orders set state = 'expired' where id = ${late.orderId}`.execute(shared().db)
+  await sql`
+    insert into withdrawn_files (seller_id, sha256, reason, buyers_told_at)
+    select ${seller.sellerId}, sha256, 'A virus.', now() from files where product_id = ${productId}`.execute(
+    shared().db,
+  )
+  await shared().confirm(late)
+  const [mail] = await eventually(
+    () => mailsTo(seller),
+    (mails) => mails.length > 0,
+  )
+  assert.match(mail!.text, /files were recalled before, so the buyer has nothing\. Refund the order\./)
 })
 
 test('when the mail cannot be enqueued, the sale waits for the next round', async () => {

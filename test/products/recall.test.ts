@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { inTransaction } from '../../src/kit/database.ts'
 import { newSigner } from '../../src/kit/signing.ts'
 import { downloadToken } from '../../src/orders/downloads.ts'
+import { waitForBank } from '../../src/orders/move.ts'
 import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
 import { recallAsOperator } from '../../src/operator/recall.ts'
 import { recallFile } from '../../src/products/recall.ts'
@@ -126,6 +128,26 @@ test('an unpaid order that would deliver nothing any more can be paid no more; o
   assertProblem(await shop().confirm(orders[0]!), 409, 'payment_closed')
   assert.equal((await shop().confirm(orders[1]!)).status, 200)
   await shop().until(orders[1]!.orderId, ({ paid }) => paid)
+})
+
+test('nothing gives such an order more time, also after its bank has said no', async () => {
+  const { productId, fileIds } = await sold(['bad.exe'], 1900)
+  const declined = await shop().checkout({ productId })
+  await shop().confirm(declined, 'delayed_decline', 'bank_transfer')
+  await eventually(
+    () => shop().status(declined.orderId, 'bob@example.com', true),
+    ({ status, canPay }) => status === 'processing' && canPay === true,
+  )
+  await recallAsOperator(shop().db, 'op@example.com', { fileId: fileIds[0]!, reason: 'It holds a virus.' })
+  // as a voucher asks at each look
+  await inTransaction(shop().db, (tx) => waitForBank(tx, [declined.orderId], 168))
+  await eventually(
+    async () => {
+      await shop().syncDue()
+      return shop().status(declined.orderId)
+    },
+    ({ status }) => status === 'expired',
+  )
 })
 
 test('everybody who has paid for the file gets one mail, and no other person does', async () => {

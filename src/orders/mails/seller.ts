@@ -25,7 +25,11 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_paid_late: (order) => ({
     subject: `Paid after it expired: ${order.productName}`,
     title: 'An order that had expired was paid after all.',
-    text: 'The buyer’s money came late, so the sale counts, and the buyer has the files. There is nothing to do.',
+    // after a recall that left nothing to deliver
+    text:
+      order.fileCount > 0
+        ? 'The buyer’s money came late, so the sale counts, and the buyer has the files. There is nothing to do.'
+        : 'The buyer’s money came late, so the sale counts. But its files were recalled before, so the buyer has nothing. Refund the order.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
   seller_needs_review: (order, data) => ({

@@ -166,8 +166,11 @@ async function askAbout(
 /** Gives a buyer who is confirming at the bank more time, once for each payment. Returns whether it did. */
 function waitOnce(db: Db, orderId: string, paymentId: string): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    // locks the order before the payment, as settle does
-    await sql`select from orders where id = ${orderId} for update`.execute(tx)
+    // locks the order before the payment, as settle does. One that a recall has ended gets no more time.
+    const locked = await sql`select from orders where id = ${orderId} and expires_at > created_at for update`.execute(
+      tx,
+    )
+    if (locked.rows.length === 0) return false
     const { rows } = await sql`
       update payments set waited_at = now() where id = ${paymentId} and waited_at is null returning id`.execute(tx)
     if (rows.length === 0) return false
