@@ -96,3 +96,27 @@ test('a buyer who is at the bank when the hold ends gets the same time again, on
   assert.deepEqual(bank.paymentIntents.map((one) => one['status']).toSorted(), ['canceled', 'succeeded'])
   assert.equal(await usesOf(shop, id), 1)
 })
+
+test('after a bank has said no, the code is held for the usual time, and not for the bank’s days', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const { seller, id, productId } = await withCode(shop, {})
+  const order = (await shop.call('POST', '/api/checkout', buy(productId))).body
+  bank.confirm(intentOf(order), { method: 'us_bank_account', outcome: 'processing' })
+  await server.delivered()
+  // the code gets its limit when the bank is at work already
+  assert.equal((await seller.call('PATCH', `/api/discounts/${id}`, { limit: 1 })).status, 200)
+  const life = async () =>
+    (
+      await sql<{ hours: number; dueInTime: boolean }>`
+        select round(extract(epoch from expires_at - now()) / 3600)::int as hours, due_at <= expires_at as "dueInTime"
+        from orders where id = ${order.orderId}`.execute(shop.db)
+    ).rows
+  assert.deepEqual(await life(), [{ hours: 24, dueInTime: true }])
+  bank.finish(intentOf(order), 'fail')
+  await server.delivered()
+  assert.deepEqual(await life(), [{ hours: 0, dueInTime: true }])
+  await sql`update orders set expires_at = now(), due_at = now()`.execute(shop.db)
+  await shop.syncDue()
+  assert.equal((await shop.status(order.orderId)).status, 'expired')
+  assert.equal(await usesOf(shop, id), 0)
+})

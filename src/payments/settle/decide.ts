@@ -46,6 +46,7 @@ function newDraft(before: PaymentRecord): Draft {
     documents: [],
     mails: [],
     waitsForBank: false,
+    failsLate: false,
     closes: false,
   }
   return {
@@ -69,7 +70,8 @@ function decidePayment({ record, effects, move }: Draft, snapshot: PaymentSnapsh
   record.declines = Math.max(declines, snapshot.declines)
   // the bank took its time and the buyer has left the page: only this mail says that nothing was paid
   const failedLate = paymentState === 'processing' && isUnpaid(record.paymentState) && snapshot.captures.length === 0
-  if (failedLate && WAITS_FOR_PAYMENT.has(record.state)) effects.mails.push({ kind: 'payment_failed' })
+  effects.failsLate = failedLate && WAITS_FOR_PAYMENT.has(record.state)
+  if (effects.failsLate) effects.mails.push({ kind: 'payment_failed' })
   // the rail of the snapshot counts only while the bank is at work: after a decline it belongs to the failed try
   if (record.paymentState === 'processing' && move('process')) {
     effects.timeline.push('payment_processing')

@@ -81,6 +81,8 @@ export interface Effects {
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */
   waitsForBank: boolean
+  /** The bank has said no after it had been at work. The order no longer waits for it. */
+  failsLate: boolean
   /** The bank declined the payment so often that somebody may be trying stolen cards. The processor must close it. */
   closes: boolean
 }

@@ -13,7 +13,7 @@ import {
   recordOrderEvents,
   waitForBank,
 } from '../../orders/move.ts'
-import { renewHolds } from '../../orders/discounts/uses.ts'
+import { endLongHolds, renewHolds } from '../../orders/discounts/uses.ts'
 import { recordSales } from '../../orders/sale-mails.ts'
 import { accountOf } from '../../processors/connected.ts'
 import { decide } from './decide.ts'
@@ -105,18 +105,16 @@ const orderIdsWhere = (decisions: readonly Decision[], holds: (effects: Effects)
 
 async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours: number): Promise<void> {
   // of several facts about an order the last total holds
-  const totals = new Map(
-    decisions.flatMap(({ next, effects: { refundedMinor } }) =>
-      refundedMinor === undefined ? [] : [[next.orderId, refundedMinor] as const],
-    ),
-  )
-  const refunded = Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor }))
+  const totals = new Map<string, number>()
+  for (const { next, effects } of decisions)
+    if (effects.refundedMinor !== undefined) totals.set(next.orderId, effects.refundedMinor)
   const moves = each(
     decisions,
     ({ moves }) => moves,
     (move, { orderId, refundedMinor }) => ({ orderId, ...move, refundedMinor }),
   )
   await moveOrders(tx, moves)
+  const refunded = Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor }))
   await noteRefunded(tx, refunded)
   const events = each(
     decisions,
@@ -129,6 +127,8 @@ async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours:
   // the bank declined or is at work: either way the order keeps its use of a discount code for the full time again
   const unpaid = orderIdsWhere(decisions, ({ payment }) => payment?.state === 'open' || payment?.state === 'processing')
   await renewHolds(tx, unpaid)
+  const failed = orderIdsWhere(decisions, ({ failsLate }) => failsLate)
+  await endLongHolds(tx, failed)
   // a dispute can be open in a state that has no move for it, and a refund of all or the loss of another dispute can end it
   const changed = orderIdsWhere(decisions, (effects) => effects.disputes.length + effects.refunds.length > 0)
   await lookWhileDisputed(tx, changed)
