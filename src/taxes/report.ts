@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { directAccount, sellerAccount } from '../ledger/transfers.ts'
 import type { Treatment } from './sale-tax.ts'
 
 export interface TaxPeriod {
@@ -33,7 +34,8 @@ export function taxPeriodOf(period: string): TaxPeriod {
 }
 
 /**
- * The tax of a seller in a period. Sales count when the buyer paid. Money that went back counts when it went back, with the tax that the
+ * The tax of a seller in a period. Sales count when the books got them, which is when the payment was confirmed: a bank's payment began
+ * days before, perhaps in a period that was reported already. Money that went back counts when it went back, with the tax that the
  * books gave back with it. The statement sums all of it, so a line is a line however many orders it has.
  */
 export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPeriod): Promise<TaxLine[]> {
@@ -41,8 +43,9 @@ export async function taxReport(db: Db, sellerId: string, { from, to }: TaxPerio
     with sold as (
       select o.tax_country as country, o.tax_rate as rate, o.tax_treatment as treatment, o.currency,
         count(*)::int as orders, sum(o.amount_minor) as gross, sum(o.tax_minor) as tax
-      from orders o
-      where o.seller_id = ${sellerId} and o.tax_treatment is not null and o.paid_at >= ${from} and o.paid_at < ${to} and o.amount_minor > 0
+      from transfers t join orders o on o.id = t.order_id
+      where t.kind = 'sale' and t.credit_account in (${sellerAccount(sellerId)}, ${directAccount(sellerId)})
+        and t.created_at >= ${from} and t.created_at < ${to} and o.tax_treatment is not null
       group by 1, 2, 3, 4),
     moved as (
       select distinct t.order_id from transfers t

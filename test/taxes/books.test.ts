@@ -221,6 +221,27 @@ test('the report has a line for each country, rate, treatment and currency, as J
   assert.deepEqual(await differences(), [])
 })
 
+test('a sale counts when its payment was confirmed, not when the buyer began it', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'inclusive' })
+  const { body } = await seller.order(await seller.product(1190), { country: 'DE' })
+  await assert.rejects(
+    inTransaction(shop.db, async (tx) => {
+      // Stripe dates a debit by its beginning
+      await sql`update orders set state = 'paid', paid_at = '2020-01-30' where id = ${body.orderId}`.execute(tx)
+      await sql`
+        insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
+        values ('sale', ${`sandbox:capture:${body.orderId}`}, ${body.orderId}, 'processor:sandbox', ${`seller:${seller.sellerId}`}, 1190, 'EUR', '2020-02-05')`.execute(
+        tx,
+      )
+      const orders = async (period: string) =>
+        (await taxReport(tx, seller.sellerId, taxPeriodOf(period))).map((line) => line.orders)
+      assert.deepEqual([await orders('2020-01'), await orders('2020-02')], [[], [1]])
+      throw new Error('undone')
+    }),
+    /undone/,
+  )
+})
+
 test('a period is a year, a quarter or a month of UTC, and nothing else', async () => {
   const days = (period: string) => Object.values(taxPeriodOf(period)).map((at: Date) => at.toISOString().slice(0, 10))
   assert.deepEqual(days('2026'), ['2026-01-01', '2027-01-01'])
