@@ -80,7 +80,8 @@ async function failedRefunds(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ orderId: string; amountMinor: number; currency: string; at: Date }>`
     select r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency, r.created_at as at
     from refunds r join captures c using (processor, processor_capture_id)
-    where r.state = 'failed' and c.purpose = 'sale' and r.created_at > now() - make_interval(days => ${REFUND_DAYS})
+    -- a payment that was not sent back, and then accepted, is a good sale
+    where r.state = 'failed' and r.reason <> 'duplicate' and c.purpose = 'sale' and r.created_at > now() - make_interval(days => ${REFUND_DAYS})
       and not exists (select from refunds n where n.processor = r.processor
         and n.processor_capture_id = r.processor_capture_id and n.created_at > r.created_at and n.state <> 'failed')
     order by r.created_at limit ${MOST_SHOWN}`.execute(db)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { leftMinor } from '../payments/settle/held-money.ts'
 import { hasFiles } from '../products/off-sale.ts'
 import { MISSING_RATES } from '../taxes/profile.ts'
 import { ATTENTION } from './schema.ts'
@@ -35,7 +36,10 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select o.state as what, o.id as order_id, o.product_id, o.product_name as name, o.email,
           coalesce((select max(e.at) from order_events e where e.order_id = o.id and e.what = o.state), o.created_at) as at
         from orders o where o.seller_id = ${sellerId} and o.state in ('needs_review', 'disputed')
-          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null))
+          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)
+          -- money that went back waits for no decision
+          and (o.state = 'disputed' or exists (
+            select from captures c where c.order_id = o.id and c.purpose = 'mismatch' and ${leftMinor} > 0)))
       union all
       (select 'receipt_bounced', o.id, o.product_id, o.product_name, o.email, o.receipt_bounced_at
         from orders o where o.seller_id = ${sellerId} and o.receipt_bounced_at is not null
@@ -45,7 +49,8 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
         from refunds r join orders o on o.id = r.order_id
           -- the operator sends a payment back that is not the sale: the seller's refund would return the price
           join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id and c.purpose = 'sale'
-        where r.state = 'failed' and r.created_at > now() - make_interval(days => ${REFUND_DAYS}) and o.seller_id = ${sellerId}
+        -- nor does it count when the operator has accepted the payment after all
+        where r.state = 'failed' and r.reason <> 'duplicate' and r.created_at > now() - make_interval(days => ${REFUND_DAYS}) and o.seller_id = ${sellerId}
           and o.state in ('paid', 'partially_refunded')
           and not exists (
             select from refunds n where n.order_id = r.order_id and n.processor_capture_id = r.processor_capture_id

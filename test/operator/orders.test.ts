@@ -145,8 +145,10 @@ test('an acceptance and a sending back at once: one of them happens', async () =
 })
 
 test('money that was sent back is back once, with a mail, and cannot be accepted any more', async () => {
-  const { productId } = await sellerOf(shop())
+  const { browser, productId } = await sellerOf(shop())
   const orderId = await reviewedOrder(shop(), productId)
+  const waiting = async () => (await browser.call('GET', '/api/attention')).body.items.map(({ what }: { what: string }) => what) // oxfmt-ignore
+  assert.deepEqual(await waiting(), ['needs_review'])
   const { status, body } = await post(orderId, 'send-back')
   assert.deepEqual([status, body.items[0].amount, body.items[0].currency], [202, 1899, 'USD'])
   assertProblem(await post(orderId, 'send-back'), 409, 'order_not_in_review')
@@ -161,6 +163,22 @@ test('money that was sent back is back once, with a mail, and cannot be accepted
   assertProblem(await post(orderId, 'accept'), 409, 'order_not_acceptable')
   const { body: attention } = await ann.call('GET', '/api/operator/attention')
   assert(!attention.matters.some(({ view }: { view: string | null }) => view === `/orders/${orderId}`))
+  assert.deepEqual(await waiting(), [], 'the money is back: nothing waits for a decision')
+  await assertBooksAgree()
+})
+
+test('a payment that could not be sent back and was accepted then is a good sale: neither side is told to refund it', async () => {
+  const { browser, productId } = await sellerOf(shop())
+  const orderId = await reviewedOrder(shop(), productId)
+  await sql`
+    insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state)
+    select ${newId('ref')}, processor, processor_capture_id, order_id, amount_minor, 'duplicate', 'failed'
+    from captures where order_id = ${orderId}`.execute(shop().db)
+  assert.equal((await post(orderId, 'accept')).status, 200)
+  const { matters } = (await ann.call('GET', '/api/operator/attention')).body
+  assert(!matters.some(({ view }: { view: string | null }) => view === `/orders/${orderId}`))
+  assert.deepEqual((await browser.call('GET', '/api/attention')).body.items, [])
+  assert.deepEqual((await browser.call('GET', `/api/orders/${orderId}/refunds`)).body.items, [])
   await assertBooksAgree()
 })
 

@@ -99,12 +99,12 @@ const MOST_LISTED = 1000
 export async function listRefunds(db: Db, orderId: string, sellerId: string): Promise<RefundRow[]> {
   const { rows: orders } = await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId}`.execute(db)
   if (orders.length === 0) throw new Refusal('order_not_found', NOT_YOURS)
-  // refunds of duplicate or mismatched captures are not part of the order's price
+  // refunds of duplicate or mismatched captures are not part of the order's price, nor is one that failed before the payment was accepted
   const { rows } = await sql<RefundRow>`
     select r.id, r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency, r.state, r.reason, r.note,
       r.created_at as "createdAt"
     from refunds r join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
-    where r.order_id = ${orderId} and c.purpose = 'sale'
+    where r.order_id = ${orderId} and c.purpose = 'sale' and not (r.reason = 'duplicate' and r.state = 'failed')
     order by r.created_at desc, r.id desc limit ${MOST_LISTED}`.execute(db)
   return rows
 }
