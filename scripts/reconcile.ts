@@ -102,7 +102,9 @@ function readSpan(): { from: Date; to: Date } {
   const days = { days: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const
   const day = (text: string) => {
     const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-    return Number.isNaN(time) ? fail(`${text}: expected a day, such as 2026-01-31`) : time
+    // Date.parse reads 2026-02-31 as a day of March
+    const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+    return isDay ? time : fail(`${text}: expected a day, such as 2026-01-31`)
   }
   try {
     const { values } = parseArgs({ options: days })

@@ -382,6 +382,7 @@ describe('a shop of the sandbox', () => {
     for (const args of [
       ['--days', 'many'],
       ['--from', '2026-13-01'],
+      ['--from', '2026-02-31'],
       ['--from', '2026-02-01', '--to', '2026-01-01'],
       ['--x'],
     ])
