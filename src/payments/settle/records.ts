@@ -72,13 +72,16 @@ export async function findTooEarly(tx: Tx, facts: readonly Fact[], outcomes: Out
     outcomes[at] === 'unknown_payment' && orderId ? [{ at, processor, orderId }] : [],
   )
   if (named.length === 0) return
-  // the payment is starting, or its id was stored after we looked: the next delivery finds it
+  // the payment is starting, or its id was stored after we looked: the next delivery finds it. One that the processor refused for good
+  // stays `starting`, and must not hold up others.
   const { rows: ours } = await sql<{ at: number }>`
     select n.at from unnest(
       ${named.map(({ at }) => at)}::int[], ${named.map(({ processor }) => processor)}::text[],
       ${named.map(({ orderId }) => orderId)}::text[], ${named.map(({ at }) => facts[at]!.payment.processorPaymentId)}::text[])
       as n(at, processor, order_id, payment)
     where exists (select from payments p where p.order_id = n.order_id and p.processor = n.processor
-      and (p.state = 'starting' or p.processor_payment_id = n.payment))`.execute(tx)
+      and ((p.state = 'starting' and p.created_at > now() - interval '1 day') or p.processor_payment_id = n.payment))`.execute(
+    tx,
+  )
   for (const { at } of ours) outcomes[at] = 'too_early'
 }
