@@ -77,8 +77,9 @@ export async function refuseUnpayable(
   { productId, currency }: { productId: string; currency?: string | undefined },
 ): Promise<void> {
   if (currency === undefined || isPayable(processors, currency) || !isId('prod', productId)) return
-  const { rows } = await sql`select from products where id = ${productId} and currency = ${currency}`.execute(db)
-  if (rows.length === 0) throw notOffered()
+  const { rows } = await sql<{ currency: string }>`select currency from products where id = ${productId}`.execute(db)
+  // that there is no such product, the statement says that makes the order
+  if (rows[0] && rows[0].currency !== currency) throw notOffered()
 }
 
 export const notOffered = () => new Refusal('currency_not_offered', 'This product has no price in this currency.')

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { attentionOf } from '../../src/shop/attention.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { decimalsOf } from '../../src/kit/money.ts'
+import { newId } from '../../src/kit/ids.ts'
 import { CURRENCIES } from '../../src/kit/currencies.ts'
 import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { inTransaction } from '../../src/kit/database.ts'
@@ -44,7 +45,7 @@ test('a price in a currency that no processor takes is not offered, and the sell
     [['price_not_offered', rupeesFirst]],
   )
 
-  for (const productId of ['x', 'prod_none', '\u0000'])
+  for (const productId of ['x', 'prod_none', '\u0000', newId('prod')])
     assertProblem(await order(shop, productId, 'USD'), 404, 'product_not_found')
 
   // an order without a currency still has the default price, and buyers begin with the one that they can pay
