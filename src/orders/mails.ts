@@ -26,6 +26,8 @@ export interface MailUrls {
   appUrl: string
   /** The page of an order, for the buyer with this address. */
   receiptUrl: (orderId: string, email: string, locale?: Locale) => string
+  /** The hosted page with this order, for whoever reads the mail. It opens no files. */
+  payAgainUrl: (productId: string, orderId: string, locale?: Locale) => string
   invoiceUrl: InvoiceUrl
   pictureUrl: (imageId: string) => string
   logoUrl: (logoId: string) => string
@@ -116,7 +118,7 @@ function mailOrderReader(
 async function mailFor(
   data: MailData,
   order: MailOrder,
-  { appUrl, receiptUrl, invoiceUrl, pictureUrl, logoUrl }: MailUrls,
+  { appUrl, receiptUrl, payAgainUrl, invoiceUrl, pictureUrl, logoUrl }: MailUrls,
 ): Promise<Mail> {
   const { kind } = data
   if (!isForBuyer(kind)) {
@@ -143,11 +145,9 @@ async function mailFor(
   const answers = order.isTrusted || (order.amountMinor > 0 && kind !== 'payment_failed')
   const support = answers ? order.supportEmail : shown.supportEmail
   const to = data.to ?? order.email
-  // on that page the browser that made the order continues it, and any other browser makes a new one
+  // the same order in every browser: another one would have the product's own price, and nothing of what a seller's program gave it
   const url =
-    kind === 'payment_failed'
-      ? `${appUrl}/pay/?product=${order.productId}${inLocale(locale)}`
-      : receiptUrl(order.id, to, locale)
+    kind === 'payment_failed' ? payAgainUrl(order.productId, order.id, locale) : receiptUrl(order.id, to, locale)
   const rendered = renderMail({
     ...lines,
     ...(namesSeller && brand),

@@ -14,6 +14,7 @@ import { sendMails } from './mails.ts'
 import { tellRecalled } from './recalled-files.ts'
 import { downloadRoutes } from './routes.ts'
 import { runSaleMails } from './sale-mails.ts'
+import { orderPasses } from './order-passes.ts'
 import type { OrderUrls } from './urls.ts'
 
 interface OrdersParts {
@@ -25,7 +26,7 @@ interface OrdersParts {
   mailer: Mailer
   browsers: Browsers
   config: { secrets: readonly string[] }
-  urls: Pick<OrderUrls, 'receiptUrl' | 'invoiceUrl'>
+  urls: Pick<OrderUrls, 'receiptUrl' | 'invoiceUrl' | 'payUrl'>
   baseUrl: string
   appUrl: string
 }
@@ -38,12 +39,15 @@ export async function registerOrders(
   discountRoutes(server, { db, browsers })
   downloadRoutes(server, { db, storage, signer: downloadSigner(config.secrets) })
 
+  const passes = orderPasses(config.secrets)
   const pictureUrl = (imageId: string) => imageUrl(baseUrl, imageId, 'preview')
   await sendMails(jobs, {
     db,
     mailer,
     appUrl,
     receiptUrl: urls.receiptUrl,
+    payAgainUrl: (productId, orderId, locale) =>
+      urls.payUrl(productId, orderId, passes.tokenFor('pay', orderId), locale),
     invoiceUrl: urls.invoiceUrl,
     pictureUrl,
     logoUrl: (id) => logoUrl(baseUrl, id),

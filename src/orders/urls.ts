@@ -13,7 +13,7 @@ export interface OrderUrls {
   downloadUrl: DownloadUrl
   invoiceUrl: InvoiceUrl
   /** The hosted page, with one order that is there already. */
-  payUrl: (productId: string, orderId: string, token: string) => string
+  payUrl: (productId: string, orderId: string, token: string, locale?: Locale) => string
 }
 
 /** The end of the query of a page's address. English has none: nearly all pages are read in the browser's own language. */
@@ -31,6 +31,7 @@ export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: s
     downloadUrl: (orderId, fileId, expiresAt) =>
       `${baseUrl}/api/downloads/${downloadToken(signer, orderId, fileId, expiresAt)}`,
     invoiceUrl: (id) => `${baseUrl}/api/invoices/${id}/document.pdf?token=${invoices.sign(id)}`,
-    payUrl: (productId, orderId, token) => `${appUrl}/pay/?product=${productId}&order=${orderId}#p=${token}`,
+    payUrl: (productId, orderId, token, locale) =>
+      `${appUrl}/pay/?product=${productId}&order=${orderId}${inLocale(locale)}#p=${token}`,
   }
 }
