@@ -24,9 +24,9 @@ const NOT_USED = [
 ]
 /**
  * Programs of the system: the process that starts node, and the shell, because initdb starts `postgres` through it. The others are those
- * of the command by which PostgreSQL restores its log.
+ * of the command by which PostgreSQL restores its log, and of the one that removes the folder of a killed restore drill.
  */
-const PROGRAMS = ['/usr/bin/tini', '/bin/sh', '/bin/mv', '/bin/sleep', '/bin/touch']
+const PROGRAMS = ['/usr/bin/tini', '/bin/sh', '/bin/mv', '/bin/rm', '/bin/sleep', '/bin/touch']
 
 const root = path.resolve(process.argv[2] ?? '/image')
 const till = path.join(root, 'till')

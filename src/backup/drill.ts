@@ -45,8 +45,9 @@ export async function drill({
   onProgress?: (step: string) => void
 }): Promise<DrillReport> {
   const began = new Date()
-  await mustHaveRoom(vault, parent)
+  // first, because what a killed drill has left can be the room that this one needs
   await removeLeftDrills(parent)
+  await mustHaveRoom(vault, parent)
   const dataDir = await fs.mkdtemp(path.join(parent, 'till-drill-'))
   // root's PostgreSQL runs under another account, which must get in
   await fs.chmod(dataDir, 0o711)

@@ -74,12 +74,14 @@ test('what the build copies reaches it, and no data or secret of this machine do
     assert(root.includes(`'${name}'`), `scripts/image-root.ts takes ${name}`)
 })
 
-test('the image has each program that a command of PostgreSQL calls', () => {
-  const command = restoreCommand('/asked', 1000)
-  const called = command.split(/;| && | \|\| | do | while /).map((part) => part.trim().split(' ')[0]!).filter((word) => /^[a-z]+$/.test(word)) // oxfmt-ignore
-  const inShell = new Set(['while', 'do', 'done', 'exit'])
+test('the image has each program that a command of PostgreSQL calls, or a shell that outlives us', () => {
+  const sources = ['src/backup/drill.ts', 'src/kit/embedded/postmaster.ts'].map(read).join('\n')
+  const afterUs = [...sources.matchAll(/afterUs\('([^']+)'/g)].map(([, script]) => script!)
+  assert.equal(afterUs.length, 2)
+  const called = [restoreCommand('/asked', 1000), ...afterUs].join('; ').split(/;| && | \|\| | do | while /).map((part) => part.trim().split(' ')[0]!).filter((word) => /^[a-z]+$/.test(word)) // oxfmt-ignore
+  const inShell = new Set(['while', 'for', 'do', 'done', 'exit', 'read', 'kill'])
   const programs = /const PROGRAMS = \[(.*)\]/.exec(read('scripts/image-root.ts'))![1]!
-  assert(called.includes('touch') && called.includes('sleep'))
+  for (const name of ['touch', 'sleep', 'rm']) assert(called.includes(name), name)
   for (const name of called.filter((word) => !inShell.has(word))) assert(programs.includes(`/${name}'`), name)
 })
 
