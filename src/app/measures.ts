@@ -16,7 +16,7 @@ interface Measured {
   jobs: Jobs
   mailers: Readonly<Record<string, Mailer>>
   connections: Readonly<Record<string, Connection>>
-  config: Pick<Config, 'dataDir' | 'storageDir' | 's3' | 'backup'>
+  config: Pick<Config, 'dataDir' | 'storageDir' | 's3' | 'backup' | 'processors'>
   embedded: EmbeddedPostgres | undefined
 }
 
@@ -45,21 +45,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
       return rows[0]?.seconds
     },
   },
-  {
-    name: 'till_backfill_lag_seconds',
-    help: 'The age of the moment up to which the backfill has read the processor’s list',
-    labels: ['processor'],
-    async read() {
-      const { rows } = await sql<{ processor: string; seconds: number }>`
-        select case when c.account is null then p.processor else c.processor || ' accounts' end as processor,
-          extract(epoch from now() - min(p.seen_until))::float8 as seconds
-        from processor_cursors p
-        -- thousands of sellers' accounts would be as many series
-        left join connected_accounts c on p.processor = c.processor || '@' || c.account and c.ended_at is null
-        where c.account is not null or strpos(p.processor, '@') = 0 group by 1 order by 1`.execute(db)
-      return rows.map(({ processor, seconds }) => ({ labels: { processor }, value: seconds }))
-    },
-  },
+  backfillMeasure(db, config.processors),
   oldestRowMeasure(db),
   ...webhookMeasures(db),
   ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
@@ -91,3 +77,22 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
     },
   })),
 ]
+
+/** Only of the processors in the settings: the list of one that was removed is not read any more. */
+const backfillMeasure = (db: Db, processors: readonly string[]): Measure => ({
+  name: 'till_backfill_lag_seconds',
+  help: 'The age of the moment up to which the backfill has read the processor’s list',
+  labels: ['processor'],
+  async read() {
+    const { rows } = await sql<{ processor: string; seconds: number }>`
+      select case when c.account is null then p.processor else c.processor || ' accounts' end as processor,
+        extract(epoch from now() - min(p.seen_until))::float8 as seconds
+      from processor_cursors p
+      -- thousands of sellers' accounts would be as many series
+      left join connected_accounts c on p.processor = c.processor || '@' || c.account and c.ended_at is null
+      where (c.account is not null or strpos(p.processor, '@') = 0)
+        and split_part(p.processor, '@', 1) = any(${processors}::text[])
+      group by 1 order by 1`.execute(db)
+    return rows.map(({ processor, seconds }) => ({ labels: { processor }, value: seconds }))
+  },
+})

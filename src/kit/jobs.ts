@@ -119,11 +119,12 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
     },
   )
   canTake = line.isUp
-  const { measures, countOutcome } = jobMeasures(db)
+  const { measures, beginQueue, countOutcome } = jobMeasures(db)
   const parts = { boss, db, begun, owner, canTake: line.isUp, countOutcome, onError, stopped: stopping.signal, log }
   const work = async (queue: string, options: QueueOptions, handler: Handler) => {
     await define(queue, options)
     if (options.isBrief) await atStart(() => begun.open(queue))
+    beginQueue(queue)
     queues.set(queue, runQueue(parts, queue, options, handler))
     due.soon()
   }

@@ -14,18 +14,27 @@ export interface Sample {
   value: number
 }
 
+interface EventCounter {
+  /** Shows 0 before the first event. Prometheus sees no increase in a series that begins with 1, so an alarm needs this. */
+  beginAtZero(...values: string[]): void
+  count(...values: string[]): void
+  samples(): Sample[]
+}
+
 /** Counts events of this process by labels. */
-export function newCounter(labels: readonly string[]): { count(...values: string[]): void; samples(): Sample[] } {
+export function newCounter(labels: readonly string[]): EventCounter {
   const counts = new Map<string, Sample>()
+  const add = (values: readonly string[], more: number) => {
+    const key = JSON.stringify(values)
+    const before = counts.get(key)?.value ?? 0
+    counts.set(key, {
+      labels: Object.fromEntries(labels.map((label, at) => [label, values[at]!])),
+      value: before + more,
+    })
+  }
   return {
-    count(...values) {
-      const key = JSON.stringify(values)
-      const before = counts.get(key)?.value ?? 0
-      counts.set(key, {
-        labels: Object.fromEntries(labels.map((label, at) => [label, values[at]!])),
-        value: before + 1,
-      })
-    },
+    beginAtZero: (...values) => add(values, 0),
+    count: (...values) => add(values, 1),
     samples: () => [...counts.values()],
   }
 }

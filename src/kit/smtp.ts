@@ -64,7 +64,8 @@ export function smtpMailer(url: string, from: string, { connections = 5, timeout
     timeoutMs,
     pool: { pool: true, maxConnections: connections, idleTimeout: IDLE_MS },
   })
-  const { count, samples } = newCounter(['outcome'])
+  const { beginAtZero, count, samples } = newCounter(['outcome'])
+  beginAtZero('refused')
   const send = async (id: string, mail: Mail) => {
     // ends the mail and its connection, or its wait for one, so that this try does not overlap with the next
     const limit = { signal: AbortSignal.timeout(MOST_SECONDS_A_MAIL * 1000) }

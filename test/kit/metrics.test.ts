@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { TryLater } from '../../src/kit/jobs.ts'
+import type { Sample } from '../../src/kit/measure.ts'
 import { startMailServer } from '../stand-ins/mail-server.ts'
+import { OPTIONS, add, newWorld, states } from '../support/jobs-world.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
 /** The values of /metrics, by name with labels. */
@@ -51,6 +54,8 @@ test('metrics count sent and refused mails, the lag of syncs, and free connectio
         : done(),
   })
   const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  for (const kind of ['mail', 'code'])
+    assert.equal((await scraped(shop)).get(`till_mails_total{kind="${kind}",outcome="refused"}`), 0, kind)
   const productId = await shop.product({ priceMinor: 0 })
   for (const email of ['bob@example.com', 'gone@example.com']) await shop.checkout({ productId, email })
   await until(shop, 'till_mails_total{kind="mail",outcome="sent"}', (count) => count === 1)
@@ -66,9 +71,51 @@ test('metrics count sent and refused mails, the lag of syncs, and free connectio
   assert.equal((await scraped(shop)).get('till_sync_lag_seconds'), 0)
   await sql`update orders set due_at = now() - interval '10 minutes' where id = ${orderId}`.execute(shop.db)
   assert((await scraped(shop)).get('till_sync_lag_seconds')! >= 600)
+})
+
+test('the lag of the backfill is that of the processors in the settings: no other list is read any more', async (t) => {
+  const shop = await startTestShop(t, { env: { PROCESSORS: 'sandbox' } })
   await sql`
-    insert into processor_cursors (processor, seen_until, due_at) values ('bank', now() - interval '2 hours', now() + interval '1 hour')`.execute(
-    shop.db,
+    insert into processor_cursors (processor, seen_until, due_at)
+    select name, now() - interval '2 hours', now() + interval '1 hour' from unnest(array['sandbox', 'stripe']) name
+    on conflict (processor) do update set seen_until = excluded.seen_until, due_at = excluded.due_at`.execute(shop.db)
+  const lags = [...(await scraped(shop))].filter(([name]) => name.startsWith('till_backfill_lag_seconds'))
+  assert.deepEqual(
+    lags.map(([name]) => name),
+    ['till_backfill_lag_seconds{processor="sandbox"}'],
   )
-  assert((await scraped(shop)).get('till_backfill_lag_seconds{processor="bank"}')! >= 7200)
+  assert(lags[0]![1] >= 7200)
+})
+
+test('each queue shows 0 jobs given up from its start, and a failed last try counts as one; a schedule has no last try', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const runs = async (queue: string) => {
+    const { read } = jobs.measures!.find(({ name }) => name === 'till_job_runs_total')!
+    const samples = ((await read()) as Sample[]).filter(({ labels }) => labels['queue'] === queue)
+    return Object.fromEntries(samples.map(({ labels, value }) => [labels['outcome'], value]))
+  }
+  const options = { ...OPTIONS, retries: 2, retryDelaySeconds: 0, retryDelayMaxSeconds: 1 }
+  await jobs.on('failing', options, async () => {
+    throw new Error('never')
+  })
+  await jobs.on('too_early', options, async () => {
+    throw new TryLater('always')
+  })
+  await jobs.every('0 0 1 1 *', 'scheduled', async () => {
+    throw new Error('this time')
+  })
+  const queues = ['failing', 'too_early', 'scheduled']
+  for (const queue of queues) assert.deepEqual(await runs(queue), { dropped: 0 }, queue)
+  for (const queue of queues) await add(world, jobs, queue)
+  const ended = await eventually(
+    async () => Promise.all(queues.map((queue) => states(world, queue))),
+    (all) => all.flat().every((state) => state === 'failed'),
+  )
+  assert.deepEqual(ended, [['failed'], ['failed'], ['failed']])
+  assert.deepEqual(await Promise.all(queues.map(runs)), [
+    { failed: 2, dropped: 1 },
+    { failed: 2, dropped: 1 },
+    { failed: 1, dropped: 0 },
+  ])
 })

@@ -11,7 +11,12 @@ interface Depth {
 }
 
 /** Measures the queues over all instances, and counts the outcomes of the jobs that this process ran. */
-export function jobMeasures(db: Db): { measures: Measure[]; countOutcome: (queue: string, outcome: string) => void } {
+export function jobMeasures(db: Db): {
+  measures: Measure[]
+  /** A queue of this process, before its first job. */
+  beginQueue: (queue: string) => void
+  countOutcome: (queue: string, outcome: string) => void
+} {
   const runs = newCounter(['queue', 'outcome'])
   /** All measures of a scrape share one reading. */
   let reading: Promise<Depth[]> | undefined
@@ -26,6 +31,7 @@ export function jobMeasures(db: Db): { measures: Measure[]; countOutcome: (queue
     read: async () => (await depths()).map((depth) => ({ labels: { queue: depth.queue }, value: valueOf(depth) })),
   })
   return {
+    beginQueue: (queue) => runs.beginAtZero(queue, 'dropped'),
     countOutcome: (queue, outcome) => runs.count(queue, outcome),
     measures: [
       ofQueues('till_jobs_waiting', 'Jobs that are not done, by queue', ({ waiting }) => waiting),
@@ -38,7 +44,7 @@ export function jobMeasures(db: Db): { measures: Measure[]; countOutcome: (queue
       ),
       {
         name: 'till_job_runs_total',
-        help: 'Jobs that this process ran, by queue and outcome: completed, failed (and tried again) or dropped',
+        help: 'Jobs that this process ran, by queue and outcome: completed, failed (and tried again) or dropped (given up)',
         isCounter: true,
         labels: ['queue', 'outcome'],
         read: async () => runs.samples(),

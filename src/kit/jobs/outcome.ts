@@ -5,6 +5,7 @@ import { type Db, inTransaction, isDatabaseOutage } from '../database.ts'
 import { type Log, errorForLog } from '../log.ts'
 import { inTime } from '../time.ts'
 import type { BegunJobs } from './begun.ts'
+import type { QueueOptions } from './library.ts'
 
 /** A handler throws this when another try cannot help. */
 export class DropJob extends Error {}
@@ -16,27 +17,37 @@ export class TryLater extends Error {}
 const MARGIN_SECONDS = 10
 
 export type Handler = (job: Job) => Promise<void>
-export type Outcome = { status: 'completed' } | { status: 'failed' | 'dropped'; output: object }
+export type Outcome =
+  | { status: 'completed' }
+  /** `isGivenUp`: no further try follows. */
+  | { status: 'failed' | 'dropped'; isGivenUp: boolean; output: object }
+
+/** As what the metrics count an outcome. A job whose last try has failed is as lost as one that its handler dropped. */
+export const countedAs = (outcome: Outcome): 'completed' | 'failed' | 'dropped' =>
+  outcome.status !== 'completed' && outcome.isGivenUp ? 'dropped' : outcome.status
 
 /** Runs a job once and returns the outcome. */
 export async function runAttempt(
   queue: string,
   job: Job,
-  seconds: number,
+  { retries, expireSeconds }: Pick<QueueOptions, 'retries' | 'expireSeconds'>,
   handler: Handler,
   log: Log,
 ): Promise<Outcome> {
   try {
-    await inTime(handler(job), (seconds - MARGIN_SECONDS) * 1000)
+    await inTime(handler(job), (expireSeconds - MARGIN_SECONDS) * 1000)
     return { status: 'completed' }
   } catch (error) {
-    if (error instanceof TryLater) {
+    // a queue without retries loses nothing: its schedule brings the next job
+    const isLastTry = retries > 0 && job.retryCount >= retries
+    if (error instanceof TryLater && !isLastTry) {
       log.info({ queue, jobId: job.id, why: error.message }, 'a job is tried again later')
-      return { status: 'failed', output: { why: error.message } }
+      return { status: 'failed', isGivenUp: false, output: { why: error.message } }
     }
-    const dropped = error instanceof DropJob
-    log.warn({ queue, jobId: job.id, dropped, ...errorForLog(error) }, 'a job failed')
-    return { status: dropped ? 'dropped' : 'failed', output: errorForLog(error) }
+    const status = error instanceof DropJob ? 'dropped' : 'failed'
+    const isGivenUp = status === 'dropped' || isLastTry
+    log.warn({ queue, jobId: job.id, dropped: isGivenUp, ...errorForLog(error) }, 'a job failed')
+    return { status, isGivenUp, output: errorForLog(error) }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { BegunJobs } from './begun.ts'
 import { takeJobs } from './claims.ts'
 import type { QueueOptions } from './library.ts'
-import { type Handler, outcomeRecorder, runAttempt } from './outcome.ts'
+import { type Handler, countedAs, outcomeRecorder, runAttempt } from './outcome.ts'
 import { type Slots, runSlots } from './slots.ts'
 
 /** The parts that all queues of a process share. */
@@ -38,8 +38,8 @@ export function runQueue(
     canTake,
     take: (count) => takeJobs(db, boss, owner, queue, count),
     async run(job: Job) {
-      const outcome = await runAttempt(queue, job, options.expireSeconds, handler, log)
-      countOutcome(queue, outcome.status)
+      const outcome = await runAttempt(queue, job, options, handler, log)
+      countOutcome(queue, countedAs(outcome))
       // a job whose outcome is not recorded would run once more, so we try to record it while the job is ours
       for (const end = Date.now() + options.expireSeconds * 1000; Date.now() < end && !stopped.aborted;) {
         try {
