@@ -12,6 +12,8 @@ export const LIMITS = {
   endpoint_address: { count: 30, seconds: 3600 },
   // hosts that a seller adds; each is told to the processors
   site: { count: 60, seconds: 3600 },
+  // other support addresses, for each seller; each sends a mail
+  support_address: { count: 10, seconds: 3600 },
   // links to a seller's account at the processor, which counts all requests of the operator together
   payout_account: { count: 20, seconds: 3600 },
   checkout: { count: 30, seconds: 60 },

@@ -1,17 +1,20 @@
 import { canonicalEmail } from '../kit/email.ts'
 import type { Server } from '../kit/http.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { changeEmail } from './change-email.ts'
 import { changeSeller } from './change-seller.ts'
 import { findAwaited } from './codes.ts'
 import { refusing } from '../kit/schema.ts'
-import { NEEDS_SESSION, sellerView } from './guard.ts'
+import { NEEDS_SESSION, refuseUnlessRecent, sellerView } from './guard.ts'
 import { listEvents } from './history.ts'
 import { type SellerParts, TAG, refusals } from './routes.ts'
 import { saleMailRoutes } from './sale-mail-routes.ts'
 import { CodeSent, EmailChange, EmailVerification, History, SellerChange, SignedInSeller } from './schema.ts'
 import { sessionRoutes } from './session-routes.ts'
 
-type AccountParts = SellerParts & { secrets: readonly string[] }
+type AccountParts = SellerParts & { secrets: readonly string[]; supportLimit: Limit | undefined }
+
+const TOO_MANY = 'You have changed the support address many times. Please wait a little.'
 
 /** The account of the signed-in seller: sessions, history, name, mailbox, mails. */
 export function accountRoutes(server: Server, parts: AccountParts): void {
@@ -44,7 +47,7 @@ function listAccountEventsRoute(server: Server, { db, browsers }: AccountParts):
 }
 
 function renameSellerRoute(server: Server, parts: AccountParts): void {
-  const { browsers } = parts
+  const { db, browsers, supportLimit } = parts
   server.patch(
     '/api/auth/seller',
     {
@@ -56,16 +59,19 @@ function renameSellerRoute(server: Server, parts: AccountParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         body: SellerChange,
-        response: { 200: SignedInSeller, ...refusing('recent_sign_in_required') },
+        response: { 200: SignedInSeller, ...refusing('recent_sign_in_required', 'rate_limited') },
       },
     },
     async (request, reply) => {
       const signedIn = await browsers.signedIn(request, reply)
       const { name, supportEmail: given } = request.body
       const supportEmail = given && canonicalEmail(given)
-      // a thief of a session must not redirect the buyers' mails
-      if (supportEmail !== undefined && supportEmail !== signedIn.seller.supportEmail)
-        await browsers.recentlySignedIn(request, reply)
+      // a thief of a session must not redirect the buyers' mails, nor fill the owner's mailbox and history
+      if (supportEmail !== undefined && supportEmail !== signedIn.seller.supportEmail) {
+        refuseUnlessRecent(signedIn)
+        if (supportLimit)
+          refuseBeyond(await countUses(db, [{ key: `support ${signedIn.seller.id}`, limit: supportLimit }]), TOO_MANY)
+      }
       const seller = await changeSeller(parts, signedIn, { name: name?.trim(), supportEmail })
       return { seller: sellerView(seller) }
     },

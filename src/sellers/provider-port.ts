@@ -21,11 +21,16 @@ export interface ProvenIdentity {
   /** In its canonical form. Undefined when the provider gives no usable address. */
   email: string | undefined
   emailVerified: boolean
+  /** When the person last signed in at the provider, which may have sent them back without asking. Undefined: it does not say. */
+  signedInAt: Date | undefined
 }
 
 export interface IdentityProvider {
-  /** Returns the address for the browser, and the attempt to keep until it is back. */
-  start(): Promise<{ url: string; attempt: Attempt }>
+  /**
+   * Returns the address for the browser, and the attempt to keep until it is back. `again` asks the provider to let the person sign in
+   * there anew, and to say when they did. The browser can leave it out, so only the returned `signedInAt` counts.
+   */
+  start(again?: boolean): Promise<{ url: string; attempt: Attempt }>
   /** Returns the identity of the person who came back. Only the query of `callbackUrl` counts: our own address is the configured one. */
   finish(callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity>
 }

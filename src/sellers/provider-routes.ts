@@ -86,6 +86,12 @@ function startProviderSignInRoute(server: Server, parts: ProviderRouteParts): vo
         tags: TAG,
         querystring: Type.Object({
           returnTo: Type.Optional(Type.Unknown({ description: 'The page to come back to.' })),
+          again: Type.Optional(
+            Type.Unknown({
+              description:
+                '`1`: asks the provider to let the person sign in there anew. The session counts as a sign-in of the last ten minutes only if the provider says that the person did.',
+            }),
+          ),
         }),
         response: { ...redirect, ...refusals },
       },
@@ -95,7 +101,7 @@ function startProviderSignInRoute(server: Server, parts: ProviderRouteParts): vo
       const returnTo = returnPath(request.query.returnTo, HOME)
       if (!provider) return fail(visit, 'idp_not_configured', { returnTo })
       try {
-        const url = await beginAttempt(parts, provider, request, reply, { returnTo })
+        const url = await beginAttempt(parts, provider, request, reply, { returnTo }, request.query.again === '1')
         return await reply.header('cache-control', 'no-store').redirect(url, 302)
       } catch (error) {
         if (error instanceof ProviderFault) return fail(visit, error.code, { returnTo })
@@ -225,8 +231,9 @@ export async function beginAttempt(
   request: FastifyRequest,
   reply: FastifyReply,
   more: Pick<StoredAttempt, 'returnTo' | 'linkSessionId'>,
+  again = false,
 ): Promise<string> {
-  const { url, attempt } = await start()
+  const { url, attempt } = await start(again)
   const sealed = sealAttempt(attemptSigner, { ...attempt, ...more, startedAt: Date.now() })
   cookies.setAttempt(request, reply, attemptCookieName(attempt.state), sealed)
   return url

@@ -41,7 +41,7 @@ export function enterByProvider(
         : { kind: 'code_needed', email: mailbox }
     }
     const isOwnMailbox = owner?.isProven === false && owner.email === email
-    if (owner && !isOwnMailbox) return signedIn(tx, owner, browser)
+    if (owner && !isOwnMailbox) return signedIn(tx, owner, identity, browser)
 
     if (email === undefined) return { kind: 'refused', why: 'idp_no_mailbox' }
     const seller = await sellerOfProvenMailbox(tx, email, signupOf)
@@ -53,14 +53,14 @@ export function enterByProvider(
     // a simultaneous request has linked the account to another seller, so it opens only that one
     if (sellerId !== seller.id) {
       const other = await lockSellerById(tx, sellerId)
-      return other ? signedIn(tx, other, browser) : { kind: 'refused', why: 'account_disabled' }
+      return other ? signedIn(tx, other, identity, browser) : { kind: 'refused', why: 'account_disabled' }
     }
     // a seller who has just signed up needs no mail about it
     if (isNew)
       await (seller.isNew
         ? addEvent(tx, linked(seller, identity))
         : notifyOwner(tx, jobs, linked(seller, identity), seller.email))
-    return signedIn(tx, seller, browser)
+    return signedIn(tx, seller, identity, browser)
   })
 }
 
@@ -71,8 +71,16 @@ const linked = ({ id }: SellerRow, { issuer, email }: ProvenIdentity): AccountEv
   email,
 })
 
-async function signedIn(tx: Tx, seller: SellerRow, browser: Browser): Promise<Entered> {
-  const token = await startSession(tx, { sellerId: seller.id, method: 'idp', browser })
+const LONG_AGO = new Date(0)
+
+/** The provider may have sent back whoever found an open screen, so the session is as old as the sign-in there. */
+async function signedIn(
+  tx: Tx,
+  seller: SellerRow,
+  { signedInAt = LONG_AGO }: ProvenIdentity,
+  browser: Browser,
+): Promise<Entered> {
+  const token = await startSession(tx, { sellerId: seller.id, method: 'idp', browser, signedInAt })
   return { kind: 'signed_in', seller, token }
 }
 

@@ -113,7 +113,7 @@ export function identityProvider(
     return configuration
   }
 
-  async function start(exchange: Exchange): Promise<{ url: string; attempt: Attempt }> {
+  async function start(exchange: Exchange, again = false): Promise<{ url: string; attempt: Attempt }> {
     const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
     const url = buildAuthorizationUrl(await configure(exchange), {
       redirect_uri: redirectUri,
@@ -122,6 +122,8 @@ export function identityProvider(
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
+      // not also `prompt=login`, which some providers refuse
+      ...(again && { max_age: '0' }),
     })
     await reach(url, exchange)
     return { url: url.href, attempt }
@@ -145,7 +147,8 @@ export function identityProvider(
     if (claims.email === undefined && configuration.serverMetadata().userinfo_endpoint)
       about = await fetchUserInfo(configuration, tokens.access_token, sub)
     const email = usableEmail(about.email)
-    return { issuer: iss, subject: sub, email, emailVerified: email !== undefined && about.email_verified === true }
+    const emailVerified = email !== undefined && about.email_verified === true
+    return { issuer: iss, subject: sub, email, emailVerified, signedInAt: signedInAt(claims) }
   }
 
   async function guarded<T>(step: string, work: (exchange: Exchange) => Promise<T>): Promise<T> {
@@ -167,16 +170,21 @@ export function identityProvider(
   }
 
   return {
-    start: () => guarded('start', start),
+    start: (again) => guarded('start', (exchange) => start(exchange, again)),
     finish: (callbackUrl, attempt) => guarded('finish', (exchange) => finish(exchange, callbackUrl, attempt)),
   }
 }
 
 /** Two checks that the library leaves to its caller: the token is for us, and not from the future. */
 function isForUs({ sub, azp, iat }: IDToken, clientId: string): boolean {
-  const latest = Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
-  return SUBJECT.test(sub) && (azp === undefined || azp === clientId) && iat <= latest
+  return SUBJECT.test(sub) && (azp === undefined || azp === clientId) && !isFuture(iat)
 }
+
+/** A time in the future would be recent for as long as it is one, so it counts as none. */
+const signedInAt = ({ auth_time: seconds }: IDToken): Date | undefined =>
+  seconds === undefined || isFuture(seconds) ? undefined : new Date(seconds * 1000)
+
+const isFuture = (seconds: number): boolean => seconds > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
 
 function usableEmail(email: unknown): string | undefined {
   if (typeof email !== 'string' || email.length > EMAIL_LONGEST || !EMAIL.test(email)) return undefined

@@ -37,7 +37,7 @@ interface SellersParts {
     secrets: readonly string[]
     signup: Signup
     operators: readonly string[]
-    limits: SignInLimits & { key?: Limit; key_secret?: Limit; site?: Limit }
+    limits: SignInLimits & { key?: Limit; key_secret?: Limit; site?: Limit; support_address?: Limit }
     cookieDomain: string | undefined
     idp: ProviderSettings | undefined
     deadlines: Pick<Deadlines, 'identityProviderMs'>
@@ -59,7 +59,7 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   const sendCode = codeSender(db, jobs, secrets, limits)
   const shared = { db, jobs, cookies, browsers, limits }
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
-  accountRoutes(server, { ...shared, sendCode, secrets })
+  accountRoutes(server, { ...shared, sendCode, secrets, supportLimit: limits.support_address })
   await registerSiteHosts(jobs, { processors: parts.processors, appUrl })
   await registerAllSites(jobs, { db, processors: parts.processors, appUrl })
   siteRoutes(server, { ...shared, limit: limits.site })

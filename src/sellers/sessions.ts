@@ -92,10 +92,19 @@ export function newSession({ userAgent, tokens }: Browser) {
   return { token, ...made, replaced: tokens.map(hashOf) }
 }
 
-/** Starts a session, and ends those it replaces. With too many sessions the oldest end. `tx` must hold the seller's lock. */
+/**
+ * Starts a session, and ends those it replaces. With too many sessions the oldest end. `tx` must hold the seller's lock. With
+ * `signedInAt` the session counts as recent from that moment, which may be long ago. It is then dated back, but by no more than makes it
+ * not recent, because its lifetime counts from now.
+ */
 export async function startSession(
   tx: Tx,
-  { sellerId, method, browser }: { sellerId: string; method: Method; browser: Browser },
+  {
+    sellerId,
+    method,
+    browser,
+    signedInAt,
+  }: { sellerId: string; method: Method; browser: Browser; signedInAt?: Date | undefined },
 ): Promise<string> {
   const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
   await sql`
@@ -104,8 +113,9 @@ export async function startSession(
       delete from sessions where id in (
         select id from sessions where seller_id = ${sellerId} and token_hash <> all(${replaced})
         order by created_at desc, id desc offset ${MOST_SESSIONS - 1}))
-    insert into sessions (id, token_hash, seller_id, method, user_agent)
-    values (${id}, ${tokenHash}, ${sellerId}, ${method}, ${userAgent})`.execute(tx)
+    insert into sessions (id, token_hash, seller_id, method, user_agent, created_at)
+    values (${id}, ${tokenHash}, ${sellerId}, ${method}, ${userAgent},
+      greatest(least(now(), ${signedInAt ?? null}::timestamptz), now() - ${RECENT}))`.execute(tx)
   return token
 }
 

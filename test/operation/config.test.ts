@@ -119,6 +119,7 @@ test('no setting is required', async (t) => {
         key_secret: { count: 30, seconds: 3600 },
         endpoint_address: { count: 30, seconds: 3600 },
         site: { count: 60, seconds: 3600 },
+        support_address: { count: 10, seconds: 3600 },
       },
       trustProxy: false,
       countryHeader: undefined,

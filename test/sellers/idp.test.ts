@@ -31,6 +31,8 @@ shareProvider()
 
 // Which account opens when a person comes back from the provider.
 
+const nowSeconds = (): number => Math.floor(Date.now() / 1000)
+
 /** The code that is valid now. Its mail may still be on its way. */
 async function liveCode({ db }: TestShop, email: string): Promise<string> {
   const { rows } = await sql<{
@@ -177,7 +179,7 @@ test('an account’s history has the changes of its security, for its owner only
 
 test('the first proof of a mailbox through a provider removes everything that was set before it', async () => {
   const [shop] = shared()
-  const victim = newPerson()
+  const victim = { ...newPerson(), auth_time: nowSeconds() }
   const attacker = newBrowser(shop)
   const { seller } = (await attacker.signInByCode()).body
   await attacker.setPassword()
@@ -391,6 +393,84 @@ test('linking and unlinking need a session that is not ten minutes old, from a p
   assertProblem(await browser.call('POST', '/api/auth/identities', {}), 403, 'recent_sign_in_required')
   assertProblem(await browser.call('DELETE', `/api/auth/identities/${id}`), 403, 'recent_sign_in_required')
   assert.equal((await browser.call('GET', '/api/auth/identities')).body.items.length, 1)
+})
+
+/** Whether the service takes the session for a sign-in of the last ten minutes. */
+async function isRecent(browser: Browser): Promise<boolean> {
+  const { status, body } = await browser.call('PATCH', '/api/auth/seller', { supportEmail: newMailbox() })
+  if (status !== 200) assert.equal(body.code, 'recent_sign_in_required')
+  return status === 200
+}
+
+test('a session is as recent as the sign-in at the provider, which sends back also whoever finds an open screen', async (t) => {
+  const real = await startIdentityProvider({ redirectUris: [`http://shop.test${CALLBACK}`] })
+  atEnd(t, real.close)
+  const shop = await startTestShop(t, { env: settingsOf(real) })
+  const browser = newBrowser(shop)
+  const walk = async (path: string) => {
+    const { pathname, search } = await signInAt(locationOf(await browser.call('GET', path)), ANN)
+    assert.equal(locationOf(await browser.call('GET', pathname + search)), HOME)
+    return isRecent(browser)
+  }
+  assert(await walk(START), 'the person has just said who they are')
+  real.remember({ person: ANN, secondsAgo: 300 })
+  assert(await walk(START))
+  real.remember({ person: ANN, secondsAgo: 3600 })
+  assert.equal(await walk(START), false)
+  assert.equal(await walk(`${START}?again=0`), false)
+  assert(await walk(`${START}?again=1`), 'the provider has asked')
+})
+
+test('a provider that does not say when a person signed in makes no recent session, before it is asked to', async (t) => {
+  const redirectUris = [`http://shop.test${CALLBACK}`]
+  const silent = await startIdentityProvider({ redirectUris, saysWhen: false })
+  atEnd(t, silent.close)
+  const shop = await startTestShop(t, { env: settingsOf(silent) })
+  for (const [path, recent] of [
+    [START, false],
+    [`${START}?again=1`, true],
+  ] as const) {
+    const browser = newBrowser(shop)
+    const { pathname, search } = await signInAt(locationOf(await browser.call('GET', path)), ANN)
+    assert.equal(locationOf(await browser.call('GET', pathname + search)), HOME)
+    assert.equal(await isRecent(browser), recent, path)
+  }
+})
+
+test('only what the provider has signed makes a session recent, not that the browser asked for a new sign-in', async () => {
+  const [shop] = shared()
+  const again = `${START}?again=1`
+  const asked = new URL(locationOf(await newBrowser(shop).call('GET', again))).searchParams
+  assert.equal(asked.get('max_age'), '0')
+  const ordinary = new URL(locationOf(await newBrowser(shop).call('GET', START))).searchParams
+  assert.deepEqual([ordinary.has('max_age'), ordinary.has('prompt')], [false, false], 'nobody is asked without need')
+  const now = nowSeconds()
+  const rows: [number | undefined, boolean][] = [
+    [undefined, false],
+    [0, false],
+    [now - 601, false],
+    [now - 300, true],
+    // the clocks differ a little
+    [now + 20, true],
+    [now + 3600, false],
+    [now * 1000, false],
+  ]
+  for (const [auth_time, recent] of rows) {
+    const person = { ...newPerson(), auth_time }
+    for (const path of [START, again]) {
+      const browser = newBrowser(shop)
+      assert.equal(await comeBackAs(browser, person, path), HOME)
+      const { createdAt, recentUntil } = (await browser.session()).body.session
+      assert.equal(await isRecent(browser), recent, `${auth_time} ${path}`)
+      assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
+    }
+  }
+  // a code proves the mailbox, so then it is no matter when the person signed in there
+  const email = newMailbox()
+  const coded = newBrowser(shop)
+  await comeBackAs(coded, newPerson({ email, email_verified: false }))
+  assert.equal((await coded.tryCode(email, await coded.codeFor(email))).status, 200)
+  assert(await isRecent(coded))
 })
 
 test('where sign-up is closed, a provider lets known sellers in and makes no new ones', async (t) => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { hashOf } from '../../src/kit/tokens.ts'
-import { cookiesOf, newBrowser, sessionToken, signedIn } from '../support/seller.ts'
-import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
+import { assertLimited, cookiesOf, count, newBrowser, newMailbox, sessionToken, signedIn } from '../support/seller.ts'
+import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 
@@ -164,6 +165,48 @@ test('another support address needs a recent sign-in, and its owner reads of it 
   assert.equal((await change({ supportEmail: null })).status, 200)
   assert.deepEqual((await lines())[0], ['support_email_changed', email])
   await eventually(told, (count) => count === 2)
+})
+
+test('a seller changes the support address ten times an hour, and the name as often as before', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'support_address=10/3600' } })
+  const { browser } = await signedIn(shop)
+  const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
+  for (let time = 0; time < 10; time++)
+    assert.equal((await change({ supportEmail: `help-${time}@shop.example` })).status, 200)
+  assertLimited(await change({ supportEmail: null, name: 'Ann' }), 10, 0, 3600)
+  const { name, supportEmail } = (await browser.session()).body.seller
+  assert.deepEqual([name, supportEmail], ['New seller', 'help-9@shop.example'], 'nothing of it was changed')
+  assert.equal((await change({ supportEmail, name: 'Ann' })).status, 200)
+  const other = await signedIn(shop)
+  assert.equal((await other.browser.call('PATCH', '/api/auth/seller', { supportEmail })).status, 200)
+})
+
+test('the operator returns an account to its owner, who has tried to sign in and so made another', async () => {
+  const shop = shared()
+  const owner = await signedIn(shop)
+  const thief = newMailbox()
+  await sql`update sellers set email = ${thief} where id = ${owner.id}`.execute(shop.db)
+  const empty = await signedIn(shop, owner.email)
+  assert.notEqual(empty.id, owner.id)
+  await sql`insert into identities (id, seller_id, issuer, subject)
+    values (${newId('idn')}, ${empty.id}, 'https://idp.test', ${newId('idn')})`.execute(shop.db)
+  const guide = await readFile(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
+  const [recipe] = guide
+    .split('```sql\n')
+    .find((one) => one.includes('with back'))!
+    .split('```')
+  const restore = (from: string) =>
+    sql.raw(recipe!.replaceAll('ann@example.com', owner.email).replaceAll('eve@example.com', from)).execute(shop.db)
+
+  await restore(newMailbox())
+  assert(await empty.browser.isSignedIn(), 'a mistyped address changes nothing')
+  await restore(thief)
+  assert.equal(await owner.browser.isSignedIn(), false)
+  assert.equal(await empty.browser.isSignedIn(), false)
+  assert.equal((await signedIn(shop, owner.email)).id, owner.id)
+  // the owner's account at a provider opens nothing until it is linked again
+  assert.equal(await count(shop, 'identities', sql`seller_id = ${empty.id}`), 0)
+  assert.notEqual((await signedIn(shop, thief)).id, owner.id)
 })
 
 test('which ways in there are is no secret, and holds nothing else', async () => {

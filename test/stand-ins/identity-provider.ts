@@ -5,7 +5,13 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
-import OidcProvider, { type Adapter, type AdapterPayload, type Configuration, interactionPolicy } from 'oidc-provider'
+import OidcProvider, {
+  type Adapter,
+  type AdapterPayload,
+  type Configuration,
+  type InteractionResults,
+  interactionPolicy,
+} from 'oidc-provider'
 
 // A real OpenID Connect provider on this machine, for tests and for trying things out, without passwords.
 
@@ -30,6 +36,15 @@ export interface ProviderOptions {
   clientSecret?: string
   authMethod?: 'client_secret_post' | 'client_secret_basic'
   people?: Person[]
+  /** Whether each id_token says when the person signed in. Some providers say it only where they are asked for a new sign-in. */
+  saysWhen?: boolean
+}
+
+/** A session at the provider, as most providers keep one: it sends the person back without a question. */
+export interface Remembered {
+  person: Person
+  /** How long ago the person signed in there. */
+  secondsAgo: number
 }
 
 export type TestIdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
@@ -42,8 +57,10 @@ export async function startIdentityProvider({
   clientSecret = randomBytes(24).toString('base64url'),
   authMethod = 'client_secret_post',
   people = [ANN, BEN],
+  saysWhen = true,
 }: ProviderOptions) {
   const kept = memory()
+  let remembered: Remembered | undefined
   const cookieKeys = [randomBytes(32).toString('base64url')]
   const server = http.createServer().listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -60,24 +77,29 @@ export async function startIdentityProvider({
           redirect_uris: redirectUris,
           grant_types: ['authorization_code'],
           response_types: ['code'],
+          require_auth_time: saysWhen,
         },
       ],
     })
   let provider = await newProvider()
   server.on('request', (request, response) => {
     const { pathname } = new URL(request.url!, issuer)
-    // no sign-in remembers one of before: it may be another person
+    // no sign-in remembers one of before, unless the test wants it: it may be another person
     request.headers.cookie = (request.headers.cookie ?? '')
       .split('; ')
       .filter((one) => !one.startsWith('_session'))
       .join('; ')
     if (!PAGE.test(pathname)) return void provider.callback()(request, response)
-    choosePerson(provider, people, request, response).catch(() => response.writeHead(400).end('This sign-in is over.'))
+    choosePerson(provider, { people, remembered }, request, response).catch(() =>
+      response.writeHead(400).end('This sign-in is over.'),
+    )
   })
   return {
     issuer,
     clientId,
     clientSecret,
+    /** From now on it sends this person back without a question, unless the service asks for a new sign-in. */
+    remember: (session: Remembered | undefined): void => void (remembered = session),
     /** From now on it signs with a new key, and no longer publishes the old one. */
     async rotateKeys(): Promise<void> {
       provider = await newProvider()
@@ -142,11 +164,19 @@ async function settings(people: Person[], kept: (model: string) => Adapter): Pro
 /** The page where a person says who they are, and its answer. */
 async function choosePerson(
   provider: OidcProvider,
-  people: Person[],
+  { people, remembered }: { people: Person[]; remembered: Remembered | undefined },
   request: http.IncomingMessage,
   response: http.ServerResponse,
 ): Promise<void> {
-  await provider.interactionDetails(request, response)
+  const finish = (result: InteractionResults) =>
+    provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+  const { params } = await provider.interactionDetails(request, response)
+  // the library turns max_age=0 into this
+  const isAskedAnew = params.prompt === 'login'
+  if (remembered && !isAskedAnew) {
+    const ts = Math.floor(Date.now() / 1000) - remembered.secondsAgo
+    return finish({ login: { accountId: remembered.person.id, ts } })
+  }
   if (request.method !== 'POST') {
     const buttons = people.map(({ id, name, email = 'no address' }) => button(id, name, email))
     const form = `<form method="post">${buttons.join('')}${button('', 'Refuse', 'say no')}</form>`
@@ -154,10 +184,9 @@ async function choosePerson(
     return void response.end(page('Who are you?', form))
   }
   const person = new URLSearchParams(await text(request)).get('person')
-  const result = person
-    ? { login: { accountId: person } }
-    : { error: 'access_denied', error_description: 'The person said no.' }
-  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+  await finish(
+    person ? { login: { accountId: person } } : { error: 'access_denied', error_description: 'The person said no.' },
+  )
 }
 
 const button = (value: string, name: string, more: string): string =>

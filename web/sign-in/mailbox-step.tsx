@@ -73,7 +73,7 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
         <Submit busy={busy}>{withPassword ? 'Sign in' : 'Send me a code'}</Submit>
         <OtherWays way={way} onChoose={choose} />
       </form>
-      {state.idp && <ProviderLink />}
+      {state.idp && <ProviderLink again={state.again} />}
       <output class="unseen">{message ? '' : busy}</output>
     </>
   )
@@ -117,11 +117,12 @@ function OtherWays({ way, onChoose }: { way: Way; onChoose: (way: Way | 'forgot'
   )
 }
 
-const ProviderLink = () => (
+const ProviderLink = ({ again }: { again: boolean }) => (
   <div class="stack provider">
     <p class="or small soft">or</p>
-    <a class="button" href={providerUrl(readAddress().returnTo)}>
+    <a class="button" href={`${providerUrl(readAddress().returnTo)}${again ? '&again=1' : ''}`}>
       Continue with {providerName}
     </a>
+    {again && <p class="small soft">If you are not asked to sign in there, use a code or your password instead.</p>}
   </div>
 )
