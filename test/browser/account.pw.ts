@@ -187,6 +187,26 @@ test('a change that needs a fresh sign-in leads to one and back, and the typed t
   await expect(page.getByText(`We sent a code to ${newEmail}`)).toBeVisible()
 })
 
+test('after a fresh sign-in the page waits for no code of the session before, and the typed address is still there', async ({
+  page,
+}) => {
+  const email = await signUp(page)
+  const newEmail = newSellerEmail()
+  await page.getByRole('button', { name: 'Change the address' }).click()
+  const field = page.getByLabel('New e-mail address')
+  await field.fill(newEmail)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`We sent a code to ${newEmail}`)).toBeVisible()
+  await page.goto('/sign-in/?returnTo=/account/&again=1')
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await codeField(page).fill(await codeFor(page, email, 2))
+  await expectAccount(page, email)
+  await expect(field).toHaveValue(newEmail)
+  await field.press('Enter')
+  await codeField(page).fill(await codeFor(page, newEmail, 2))
+  await expectAccount(page, newEmail)
+})
+
 test('another support address needs a fresh sign-in, which keeps the typed text, and is in the history', async ({
   page,
 }) => {

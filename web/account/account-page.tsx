@@ -80,7 +80,7 @@ function Parts({
       <TaxPart account={account} />
       <InvoicesPart account={account} />
       <MailsPart account={account} />
-      <MailboxPart account={account} seller={seller} />
+      <MailboxPart account={account} seller={seller} sessionId={session.id} />
       <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />
       <IdentitiesPart account={account} state={state} />
       <SessionsPart account={account} sessions={state.sessions} />

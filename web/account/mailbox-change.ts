@@ -10,6 +10,8 @@ export interface MailboxChange {
   sellerId: string
   /** The typed address. */
   email: string
+  /** The session that sent the code. In another one the code does not work. */
+  sessionId?: string
   /** When the seller may ask for another code. Absent: no code was sent yet. */
   resendAt?: number
   /** When the code was sent. */
@@ -18,11 +20,12 @@ export interface MailboxChange {
 
 const PLACE = 'till:new-mailbox'
 
-export function savedChange(sellerId: string): MailboxChange | undefined {
+export function savedChange(sellerId: string, sessionId: string): MailboxChange | undefined {
   const change = readTab<MailboxChange>(PLACE)
   if (!change?.email || change.sellerId !== sellerId) return undefined
-  const isStale = change.sentAt !== undefined && Date.now() - change.sentAt > CODE_SECONDS * 1000
-  return isStale ? { sellerId, email: change.email } : change
+  const { sentAt } = change
+  const isOver = sentAt !== undefined && (change.sessionId !== sessionId || Date.now() - sentAt > CODE_SECONDS * 1000)
+  return isOver ? { sellerId, email: change.email } : change
 }
 
 export const saveChange = (change: MailboxChange | undefined): void => writeTab(PLACE, change)

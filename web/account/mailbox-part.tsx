@@ -8,8 +8,8 @@ import { saveChange, savedChange, type MailboxChange } from './mailbox-change.ts
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** The seller proves the account by the mailbox, so a new mailbox must answer before it replaces the old one. */
-export function MailboxPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [change, setChange] = useState<MailboxChange | undefined>(() => savedChange(seller.id))
+export function MailboxPart({ account, seller, sessionId }: { account: Account; seller: Seller; sessionId: string }) {
+  const [change, setChange] = useState<MailboxChange | undefined>(() => savedChange(seller.id, sessionId))
   const [resent, setResent] = useState(0)
   const action = useAction()
   const opener = useRef<HTMLButtonElement>(null)
@@ -22,7 +22,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
     action.run(async () => {
       const { resendAfter } = await account.asSeller(() => askNewMailbox(email))
       if (change?.resendAt !== undefined) setResent((times) => times + 1)
-      update({ sellerId: seller.id, email, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
+      update({ sellerId: seller.id, email, sessionId, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
       return ''
     })
   const stop = () => {
