@@ -80,6 +80,7 @@ export async function registerPayments(
   refundRoutes(server, { db, jobs, browsers })
   await webhookRoutes(server, {
     db: reservedDb,
+    jobs,
     processors,
     settle,
     log,

@@ -4,11 +4,13 @@ import type { Db } from '../kit/database.ts'
 import { DEADLINES } from '../kit/deadlines.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
 import { accountOf, connectedName } from '../processors/connected.ts'
 import { isAboutAccount, isConnected } from './sync/accounts.ts'
+import { syncLater } from './sync/later.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
 import {
   type PaymentSnapshot,
@@ -28,10 +30,11 @@ const REFUSALS_MS = 10 * 60_000
 
 interface WebhookParts {
   db: Db
+  jobs: Jobs
   processors: ReadonlyMap<string, Processor>
   settle: Settle
   log: Log
-  /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
+  /** How long a notification waits for the processor's answer. After that a job asks. */
   askMs?: number
   /** Called when a connected account has changed or has paid out. The promise resolves once this is stored. */
   onAccountNews: (processor: string) => Promise<void>
@@ -106,14 +109,20 @@ async function settleEvent(parts: WebhookParts, processor: Processor, event: Pro
 }
 
 async function settleAt(
-  { db, settle, log, askMs = DEADLINES.webhookAskMs }: WebhookParts,
+  { db, jobs, settle, log, askMs = DEADLINES.webhookAskMs }: WebhookParts,
   processor: Processor,
   { reported, ...event }: ProcessorEvent,
 ): Promise<void> {
   const warnOfStranger = () =>
     log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
-  const payment =
-    event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, reported, askMs) : 'ignored')
+  const { paymentId } = event
+  const payment = event.payment ?? (paymentId ? await ask(processor, paymentId, reported, askMs) : 'ignored')
+  if (payment === 'too_slow') {
+    // A repeat would be too late as well: some payments take longer to read than a processor waits for our answer. Razorpay disables
+    // the address after a day without a 2xx
+    log.info({ processor: processor.name, eventId: event.id }, 'the payment of a notification is read by a job')
+    return syncLater(db, jobs, processor.name, paymentId!, [event])
+  }
   if (payment === 'ignored' || payment === 'unknown_payment') {
     await recordWithoutEffect(db, processor.name, [event], payment)
     if (payment === 'unknown_payment') warnOfStranger()
@@ -146,18 +155,19 @@ function refusalAlarm(log: Log): (processor: Processor) => void {
 const looksSigned = ({ signature: { header, form } }: Processor, headers: IncomingHttpHeaders): boolean =>
   form.test(String(headers[header] ?? ''))
 
-/** Asks the processor how the payment of a notification stands. If the processor does not answer, the notification must come again. */
+/** Asks the processor how the payment of a notification stands. If the processor cannot answer, the notification must come again. */
 async function ask(
   processor: Processor,
   paymentId: string,
   reported: unknown,
   askMs: number,
-): Promise<PaymentSnapshot | 'unknown_payment'> {
+): Promise<PaymentSnapshot | 'unknown_payment' | 'too_slow'> {
   try {
     return await inTime(processor.fetchPayment(paymentId, reported), askMs)
   } catch (error) {
     if (error instanceof PaymentUnknown) return 'unknown_payment'
-    if (!(error instanceof ProcessorUnavailable || error instanceof OutOfTime)) throw error
+    if (error instanceof OutOfTime) return 'too_slow'
+    if (!(error instanceof ProcessorUnavailable)) throw error
     throw new Refusal('processor_unavailable', 'The payment cannot be looked up right now.', {
       retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
       cause: error,

@@ -15,6 +15,8 @@ import {
   snapshotOf,
   times,
 } from '../stand-ins/processor.ts'
+import { openJobs, recordJobs } from '../support/jobs.ts'
+import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { startService } from '../support/service.ts'
 import {
   type TestShop,
@@ -345,6 +347,49 @@ test('another amount or another currency is never a sale: a person must look, an
     )
     assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment: A book'])
   }
+})
+
+test('a notification about a payment that takes too long to read is answered with 200 and read by a job, once however often it comes', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t, { deadlines: { webhookAskMs: 300 } })
+  await recordJobs(shop.db)
+  const order = await shop.checkout({ productId: await rupees() })
+  bank.notifying.when = 'never'
+  const { id: captureId } = bank.pay(order.clientSecret!)
+  const release = bank.hold(/^GET \/v1\/disputes$/)
+  bank.openDispute(captureId)
+  const news = bank.notifications.at(-1)!
+  bank.notifying.tries = 1
+  for (let i = 0; i < 3; i++) assert.equal(await bank.again(news), 200)
+  const later = () => query<{ data: object }>(shop.db, sql`select data from added_jobs where queue = 'ask_later'`)
+  assert.equal((await later()).length, 1)
+  assert.deepEqual(await eventRows(shop, news.id), [{ outcome: 'ignored', payment: null }])
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+  release()
+  await shop.until(order.orderId, ({ status }) => status === 'disputed')
+  await eventually(
+    () => query(shop.db, sql`select from ${openJobs} as j where name = 'ask_later'`),
+    ({ length }) => length === 0,
+  )
+  assert.equal(await bank.again(news), 200)
+  assert.equal((await later()).length, 1)
+  assert.deepEqual(
+    (await shop.transfers(order.orderId)).map(({ kind }) => kind),
+    ['sale', 'fee', 'dispute_hold'],
+  )
+})
+
+test('a notification has to come again where the processor answers with an error', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  bank.notifying.when = 'never'
+  bank.pay(order.clientSecret!)
+  const news = bank.notifications.at(-1)!
+  bank.notifying.tries = 1
+  bank.break(/^GET \/v1\/disputes$/, 'server_error')
+  assert.equal(await bank.again(news), 503)
+  assert.deepEqual(await eventRows(shop, news.id), [])
+  assert.equal(await bank.again(news), 200)
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
 test('a body larger than any notification is refused, and memory is not filled with it', async () => {

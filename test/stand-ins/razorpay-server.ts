@@ -66,6 +66,7 @@ export type RazorpayServer = Awaited<ReturnType<typeof startRazorpayServer>>
 
 export async function startRazorpayServer(options: RazorpayOptions) {
   const faults: { on: RegExp; fault: Fault; left: number }[] = []
+  const holding: { on: RegExp; until: Promise<void> }[] = []
   const open = new Set<Promise<unknown>>()
   const held: Notification[] = []
 
@@ -87,6 +88,12 @@ export async function startRazorpayServer(options: RazorpayOptions) {
       faults.push({ on, fault, left: times })
     },
     works: () => void faults.splice(0),
+    /** Requests whose "METHOD /path" fits wait for their answer until the test calls the returned function. */
+    hold(on: RegExp): () => void {
+      const { promise: until, resolve } = Promise.withResolvers<void>()
+      holding.push({ on, until })
+      return resolve
+    },
     requestsTo: (on: RegExp) => bank.requests.filter(({ method, path }) => on.test(`${method} ${path}`)),
     /** Sends the held ones, in the order that `arrange` returns. */
     async sendHeld(arrange: (all: Notification[]) => Notification[] = (all) => all) {
@@ -192,6 +199,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
       if (!(error instanceof Refused)) throw error
       ;[status, body] = [error.status, { error: error.error }]
     }
+    await holding.find(({ on }) => on.test(`${request.method} ${pathname}`))?.until
     if (bank.delayMs > 0) await sleep(bank.delayMs)
     if (fault === 'hang_after') return
     if (fault === 'drop_after') return void incoming.socket.destroy()

@@ -1,13 +1,13 @@
-import { type Ends, startTestShop } from './shop.ts'
+import { type Ends, type ShopOptions, startTestShop } from './shop.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT } from './razorpay-setup.ts'
 import { atEnd } from './ends.ts'
 
 /** A shop whose rupees go through Razorpay, and a server that speaks for it and notifies the shop. Both end with the test. */
-export async function startRazorpayShop(t: Ends, { env = {} }: { env?: Record<string, string> } = {}) {
+export async function startRazorpayShop(t: Ends, { env = {}, ...options }: Omit<ShopOptions, 'databaseUrl'> = {}) {
   const bank = await startRazorpayServer(ACCOUNT)
   atEnd(t, () => bank.close())
-  const shop = await startTestShop(t, { env: { ...razorpaySettings(bank), ...env } })
+  const shop = await startTestShop(t, { ...options, env: { ...razorpaySettings(bank), ...env } })
   bank.webhookUrl = `${shop.url}/api/webhooks/razorpay`
   const rupees = () => shop.product({ currency: 'INR', priceMinor: 49_900 })
   return { shop, bank, rupees }

@@ -1,11 +1,11 @@
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { DropJob, type Jobs, TryLater } from '../../kit/jobs.ts'
 import { PaymentUnknown, type ProcessorEvent } from '../../processors/processor.ts'
-import { recordWithoutEffect } from '../settle/unseen-events.ts'
+import { recordWithoutEffect, unseenEvents } from '../settle/unseen-events.ts'
 import type { Syncing } from './sync.ts'
 
-/** The pauses grow, and the tries last about two weeks. */
-const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
+/** The pauses grow, and the tries last about two weeks. One try can take minutes: some payments are read with a long list of disputes. */
+const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 600, atOnce: 4 }
 /** After this many days without an answer a person must look. The tries last longer. */
 const GIVE_UP_DAYS = 13
 
@@ -18,7 +18,8 @@ interface UnsettledPayment {
 
 /**
  * Hands a payment that could not be settled to a job that asks about it again and again, so that other payments do not wait for it.
- * The same transaction stores its events, so the next backfill either sees them as new or knows that the job exists.
+ * The same transaction stores its events, so the next backfill either sees them as new or knows that the job exists. Events that are
+ * all stored already bring no further job.
  */
 export async function syncLater(
   db: Db,
@@ -29,6 +30,7 @@ export async function syncLater(
 ): Promise<void> {
   const payment: UnsettledPayment = { processor, paymentId, since: new Date().toISOString() }
   await inTransaction(db, async (tx) => {
+    if ((await unseenEvents(tx, processor, events)).length === 0) return
     await recordWithoutEffect(tx, processor, events, 'ignored')
     await jobs.add(tx, 'ask_later', [{ data: payment }])
   })
