@@ -153,6 +153,25 @@ test('a reservation that was released leaves no bank at work: the buyer can pay 
   assert.equal((await shop.status(order.orderId)).canPay, true)
 })
 
+test('a buyer who is confirming in the UPI app when the time of the order ends gets more time, once', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const productId = await rupees()
+  const [asked, idle] = [await shop.checkout({ productId }), await shop.checkout({ productId })]
+  bank.pay(idle.clientSecret!, { outcome: 'failed', method: 'upi' })
+  const { id } = bank.pay(asked.clientSecret!, { outcome: 'created', method: 'upi' })
+  await bank.delivered()
+  const atEnd = async () => {
+    for (const order of [asked, idle]) await due(shop, order, { ageHours: 1, over: true })
+    for (const order of [asked, idle]) await look(shop, order)
+    return Promise.all([asked, idle].map(async ({ orderId }) => (await shop.status(orderId)).status))
+  }
+  assert.deepEqual(await atEnd(), ['pending', 'expired'])
+  assert.deepEqual(await atEnd(), ['expired', 'expired'])
+  bank.authorize(id)
+  await bank.delivered()
+  assert.equal((await shop.status(asked.orderId)).status, 'paid')
+})
+
 test('a voucher that the buyer carries to a shop is not cancelled after a day', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const productId = await shop.product()
@@ -180,6 +199,16 @@ test('a buyer who wants to pay an order that was meanwhile paid without a notifi
   const productId = await shop.product()
   const order = await shop.checkout({ productId }, KEY)
   bank.confirm(intentOf(order))
+  const { status, clientSecret } = await shop.checkout({ productId }, KEY)
+  assert.deepEqual([status, clientSecret], ['paid', undefined])
+})
+
+test('Razorpay: a buyer who comes back to an order that was paid without a notification learns that it is paid', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  bank.notifying.when = 'never'
+  const productId = await rupees()
+  const order = await shop.checkout({ productId }, KEY)
+  bank.pay(order.clientSecret!)
   const { status, clientSecret } = await shop.checkout({ productId }, KEY)
   assert.deepEqual([status, clientSecret], ['paid', undefined])
 })
@@ -282,6 +311,16 @@ test('an order that was begun with another account’s keys does not look like a
     STRIPE_API_URL: another.url,
   }
   const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+  const answer = await later.call('POST', '/api/checkout', { productId, email: BOB }, KEY)
+  assertProblem(answer, 409, 'payment_closed')
+})
+
+test('Razorpay: an order that was begun with another account’s keys opens no window that stays dead', async (t) => {
+  const { shop, rupees } = await startRazorpayShop(t)
+  const productId = await rupees()
+  await shop.checkout({ productId }, KEY)
+  const { bank: another } = await startRazorpayShop(t)
+  const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: razorpaySettings(another) })
   const answer = await later.call('POST', '/api/checkout', { productId, email: BOB }, KEY)
   assertProblem(answer, 409, 'payment_closed')
 })

@@ -271,6 +271,49 @@ test('lists of any length are read to their end, and none is read for ever', asy
   }
 })
 
+test('a list of many thousand items is read in stretches, and each item counts once, also where many share a second', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  bank.notifying.when = 'never'
+  const [from, to] = [new Date('2026-11-20T00:00:00Z'), new Date('2026-11-21T00:00:00Z')]
+  const first = from.getTime() / 1000
+  const template = bank.pay(await begin(), { createdAt: first })
+  const ids = [template.id]
+  const add = (createdAt: number) => {
+    const id = razorpayId('pay_')
+    bank.payments.set(id, { ...template, id, created_at: createdAt })
+    ids.push(id)
+  }
+  for (let i = 0; i < 5_600; i++) add(first + 1 + Math.floor(i / 7))
+  // more of one second than a stretch has
+  for (let i = 0; i < 5_300; i++) add(first + 10_000)
+  for (let i = 0; i < 5_600; i++) add(first + 20_000 + Math.floor(i / 7))
+  add(to.getTime() / 1000)
+  const refund = bank.refundInDashboard(ids[1]!, { amount: 500, createdAt: first + 5 })
+  const listed = await gather(processor.movements(from, to))
+  const of = (kind: string) => listed.filter((one) => one.kind === kind).map(({ id }) => id)
+  assert.deepEqual(of('capture').toSorted(), ids.slice(0, -1).toSorted())
+  assert.deepEqual(of('refund'), [refund.id])
+  const skipped = bank.requestsTo(/^GET \/v1\/payments$/).map(({ query }) => Number(query.get('skip')))
+  assert.ok(Math.max(...skipped) < 8_000, `${Math.max(...skipped)}`)
+  const events = await gather(processor.eventsSince(from))
+  assert.equal(events.length, ids.length + 1)
+  assert.equal(new Set(events.map(({ id }) => id)).size, events.length)
+})
+
+test('the reconciliation gets the first page of a list before the second is read', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  bank.notifying.when = 'never'
+  const id = await begin()
+  for (let i = 0; i < 150; i++) bank.pay(id, { evenIfPaid: true })
+  const movements = processor.movements(new Date(Date.now() - 3_600_000), new Date(Date.now() + 3_600_000))
+  const reading = movements[Symbol.asyncIterator]()
+  const captures = []
+  for (let i = 0; i < 100; i++) captures.push((await reading.next()).value.id)
+  assert.equal(bank.requestsTo(/^GET \/v1\/payments$/).length, 1)
+  for (let one; !(one = await reading.next()).done;) captures.push(one.value.id)
+  assert.deepEqual(captures.toSorted(), [...bank.payments.keys()].toSorted())
+})
+
 test('movements in a period are listed once, with their orders', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const [from, to] = [new Date('2026-11-20T00:00:00Z'), new Date('2026-11-21T00:00:00Z')]

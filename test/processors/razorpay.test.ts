@@ -4,8 +4,10 @@ import fc from 'fast-check'
 import { newId } from '../../src/kit/ids.ts'
 import {
   AmountNotTaken,
+  PaymentClosed,
   PaymentRefused,
   type PaymentSnapshot,
+  PaymentUnknown,
   ProcessorUnavailable,
   RefundTaken,
 } from '../../src/processors/processor.ts'
@@ -249,6 +251,32 @@ test('a lost answer leaves one order: the repeat finds it, whatever the account 
   }
 })
 
+test('an Order from before is asked for: a paid one is closed, and one of another account is unknown', async (t) => {
+  const { bank, processor } = await startRazorpay(t)
+  const payment = attempt()
+  const first = await processor.startPayment(payment)
+  const { processorPaymentId } = first
+  const again = { ...payment, processorPaymentId }
+  assert.deepEqual(await processor.startPayment(again), first)
+  for (const fault of ['server_error', 'wrong_id', 'bad_request'] as const) {
+    bank.break(READING.order, fault)
+    await assert.rejects(
+      processor.startPayment(again),
+      (error) => error instanceof ProcessorUnavailable && !error.answered,
+      fault,
+    )
+  }
+  bank.pay(processorPaymentId, { outcome: 'failed' })
+  assert.deepEqual(await processor.startPayment(again), first)
+  bank.pay(processorPaymentId)
+  await assert.rejects(processor.startPayment(again), PaymentClosed)
+  const { processor: another } = await startRazorpay(t)
+  await assert.rejects(another.startPayment(again), PaymentUnknown)
+  const refused = razorpayProcessor({ ...ACCOUNT, keySecret: 'another', webhookSecrets: [], apiUrl: bank.url })
+  await assert.rejects(refused.startPayment(again), PaymentRefused)
+  assert.equal(bank.orders.size, 1)
+})
+
 test('two simultaneous starts of the same payment get the same order', async (t) => {
   for (const receipts of ['same_order', 'refused'] as const) {
     const { bank, processor } = await startRazorpay(t)
@@ -280,7 +308,7 @@ test('made, declined or waiting for the buyer is not paid', async (t) => {
   bank.pay(id, { outcome: 'failed' })
   bank.pay(id, { outcome: 'failed', method: 'upi' })
   bank.pay(id, { outcome: 'created', method: 'upi' })
-  assert.deepEqual(await processor.fetchPayment(id), { ...open, declines: 2 })
+  assert.deepEqual(await processor.fetchPayment(id), { ...open, declines: 2, atBank: true })
   assert.equal((await processor.cancelPayment(id)).state, 'canceled')
   // nothing there was changed: it cannot be
   assert.equal(bank.requestsTo(/^(POST|PATCH|DELETE)/).length, 1)

@@ -4,7 +4,7 @@ import { ProcessorUnavailable } from '../processor.ts'
 import type { RazorpayKey } from '../settings.ts'
 import { type Shape, checked } from '../shapes.ts'
 import { type Payment, shapes } from './entities.ts'
-import { refusalOf } from './errors.ts'
+import { isRefused, refusalOf } from './errors.ts'
 
 export interface Credentials extends RazorpayKey {
   /** How long one call may take, with all its requests. */
@@ -23,8 +23,8 @@ export interface Visit {
 const API_URL = 'https://api.razorpay.com'
 /** The longest page of a list. */
 const PAGE = 100
-/** Stops reading a list that would never end. */
-const MOST_PAGES = 2_000
+/** After so many items the adapter asks for the older ones by their time: the more items a request skips, the longer it takes. */
+const MOST_SKIPPED = 5_000
 
 /**
  * Speaks HTTP with Razorpay: Basic authentication with the key's id and secret, and JSON both ways. It begins one visit for each
@@ -83,23 +83,66 @@ export async function askPayment(ask: Visit, id: string, query: Query = {}): Pro
   throw new ProcessorUnavailable('Razorpay answered with another payment')
 }
 
-/** Reads a list page by page, newest first, until a page is `enough`. `visit` gives the time limit of each page. */
-export async function listed<Item extends { id: string }>(
+/** What the adapter needs of an item to read on after it. */
+interface Listed {
+  id: string
+  created_at: number
+}
+
+/**
+ * Reads a list page by page, newest first, however long it is, and gives each item once. `visit` gives the time limit of each page. A list
+ * that may be read `from` a time `to` another is read in stretches: each begins a second after the oldest item that is known, so that it
+ * also brings the other items of that second.
+ */
+export async function* pagesOf<Item extends Listed>(
   shape: Shape<{ items: Item[] }>,
   visit: () => Visit,
   path: string,
   query: Query = {},
-  enough: (page: readonly Item[]) => boolean = () => false,
-): Promise<Item[]> {
-  const all = new Map<string, Item>()
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const { items } = await visit().get(shape, path, { ...query, count: PAGE, skip: page * PAGE })
-    const before = all.size
-    for (const item of items) all.set(item.id, item)
-    if (items.length < PAGE || enough(items)) return [...all.values()]
-    if (all.size === before) break
+): AsyncGenerator<Item[]> {
+  let to = query['to']
+  let oldest = Infinity
+  let isSorted = true
+  let known = new Map<string, number>()
+  for (let skip = 0; ;) {
+    const more = to !== undefined && { to }
+    const { items } = await visit().get(shape, path, { ...query, ...more, count: PAGE, skip })
+    const fresh = new Map(items.filter(({ id }) => !known.has(id)).map((item) => [item.id, item]))
+    for (const { id, created_at: at } of fresh.values()) {
+      known.set(id, at)
+      isSorted &&= at <= oldest
+      oldest = Math.min(oldest, at)
+    }
+    if (fresh.size > 0) yield [...fresh.values()]
+    if (items.length < PAGE) return
+    // the first pages of a stretch can be known, those after them not
+    if (fresh.size === 0 && skip >= known.size) throw new ProcessorUnavailable(`${path}: the list does not end`)
+    skip += PAGE
+    if (typeof to === 'number' && isSorted && skip >= MOST_SKIPPED && oldest + 1 < to) {
+      const end = oldest + 1
+      known = new Map([...known].filter(([, at]) => at <= end))
+      to = oldest = end
+      skip = 0
+    }
   }
-  throw new ProcessorUnavailable(`${path}: the list does not end`)
+}
+
+/** The same for a list that Razorpay refuses to accounts without its feature: it is empty then. */
+export async function* pagesIfAllowed<Item extends Listed>(
+  ...list: Parameters<typeof pagesOf<Item>>
+): AsyncGenerator<Item[]> {
+  try {
+    yield* pagesOf(...list)
+  } catch (error) {
+    if (!isRefused(error)) throw error
+  }
+}
+
+/** Reads a whole list. */
+export async function listed<Item extends Listed>(...list: Parameters<typeof pagesOf<Item>>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const page of pagesOf(...list)) all.push(...page)
+  return all
 }
 
 function queryOf(query: Query): string {

@@ -2,7 +2,7 @@ import { isId as isOurId } from '../../kit/ids.ts'
 import { type PaymentSnapshot, PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
 import type { WantedBack } from '../seller-accounts.ts'
 import { type Visit, askPayment, listed } from './client.ts'
-import { type Order, type Payment, type Refund, shapes } from './entities.ts'
+import { type Dispute, type Order, type Payment, type Refund, shapes } from './entities.ts'
 import { isRefused, unlessMissing, unlessRefused } from './errors.ts'
 import { disputesSince } from './history.ts'
 import { lacksCard } from './rails.ts'
@@ -41,7 +41,7 @@ export async function readPayment(
   }
   const [withCards, disputes, transfers, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
-    disputesSince(visit, Math.min(...captured.map((one) => one.created_at))),
+    disputesOf(visit, captured),
     // a buyer who has paid gets the files also where Razorpay does not answer about the transfers: the service asks for them later
     payeeOf(order) ? transfersOf(ask, order, captured).catch(needsTransfers ? rethrow : unlessUnavailable) : [],
     // for every captured payment, because a failed refund leaves no mark on its payment
@@ -54,6 +54,14 @@ export async function readPayment(
     refunds: refunds.flat(),
     ...(transfers && { transfers: transfers.map(transferFact) }),
   })
+}
+
+async function disputesOf(visit: () => Visit, payments: readonly Payment[]): Promise<Dispute[]> {
+  const ids = new Set(payments.map(({ id }) => id))
+  const found: Dispute[] = []
+  for await (const dispute of disputesSince(visit, Math.min(...payments.map((one) => one.created_at))))
+    if (ids.has(dispute.payment_id)) found.push(dispute)
+  return found
 }
 
 function rethrow(error: unknown): never {

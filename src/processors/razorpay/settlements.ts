@@ -1,8 +1,7 @@
 import type { AccountSettlement, PayoutItem } from '../seller-accounts.ts'
 import { bankReferenceOf } from '../shapes.ts'
-import { type Visit, listed } from './client.ts'
+import { type Visit, listed, pagesIfAllowed } from './client.ts'
 import { type Settlement, shapes } from './entities.ts'
-import { unlessRefused } from './errors.ts'
 import { timeOf } from './snapshot.ts'
 
 /**
@@ -12,11 +11,11 @@ import { timeOf } from './snapshot.ts'
 export async function* settlementsSince(visit: () => Visit, since: Date): AsyncGenerator<AccountSettlement> {
   const [from, to] = [since, new Date()].map((time) => Math.floor(time.getTime() / 1000)) as [number, number]
   const query = { from, to, 'expand[]': 'recipient_settlement' }
-  // an account without Route refuses the list
-  const transfers = await listed(shapes.transfers, visit, '/v1/transfers', query).catch(unlessRefused([]))
   const found = new Map<string, { account: string; currency: string; settlement: Settlement }>()
-  for (const { recipient, currency, recipient_settlement: settlement } of transfers)
-    if (shapes.settlement.Check(settlement)) found.set(settlement.id, { account: recipient, currency, settlement })
+  // an account without Route refuses the list
+  for await (const page of pagesIfAllowed(shapes.transfers, visit, '/v1/transfers', query))
+    for (const { recipient, currency, recipient_settlement: settlement } of page)
+      if (shapes.settlement.Check(settlement)) found.set(settlement.id, { account: recipient, currency, settlement })
   for (const { account, currency, settlement } of found.values()) {
     const { id, amount, status, utr, created_at: at } = settlement
     // Razorpay can take back as much as it newly settles

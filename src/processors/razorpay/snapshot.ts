@@ -28,12 +28,14 @@ export function snapshotOf({ order, payments, refunds, disputes, transfers = [] 
   const isOurs = ({ payment_id: paymentId }: Refund | Dispute) => captured.some(({ id }) => id === paymentId)
   const authorized = byTime.find(({ status }) => status === 'authorized')
   const underWay = captured.at(-1) ?? authorized
+  const asksBuyer = !underWay && payments.some(({ status }) => status === 'created')
   const keysUnderWay = refunds.flatMap((one) => (isSentBack(one) || hasFailed(one) ? [] : (keyOf(one) ?? [])))
   return {
     processorPaymentId: order.id,
     orderId: orderIdOf(order),
     // "created" does not count as processing: the bank has asked the buyer, who may never answer
     state: captured.length > 0 ? 'captured' : authorized ? 'processing' : 'open',
+    ...(asksBuyer && { atBank: true }),
     ...(underWay && { rail: railOf(underWay) }),
     // an authorized payment that Razorpay sent back without a capture counts as declined too
     declines: payments.filter((one) => one.status === 'failed' || (one.status === 'refunded' && !isCaptured(one)))

@@ -1,8 +1,15 @@
-import { ApiRefusal, refusedStart } from '../api-refusal.ts'
-import { AmountNotTaken, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
+import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
+import {
+  AmountNotTaken,
+  PaymentClosed,
+  PaymentUnknown,
+  ProcessorUnavailable,
+  type StartPayment,
+  type StartedPayment,
+} from '../processor.ts'
 import type { Visit } from './client.ts'
 import { type Order, shapes } from './entities.ts'
-import { isRefused } from './errors.ts'
+import { isRefused, unlessMissing } from './errors.ts'
 import { orderIdOf } from './snapshot.ts'
 import { payeeOf } from './transfers.ts'
 
@@ -13,8 +20,19 @@ const REFUSED_AGAIN: ReadonlySet<number> = new Set([400, 401, 403])
 
 /** Our payment is an Order. A browser pays it with the Order's id and our key's id. */
 export async function startPayment(ask: Visit, keyId: string, payment: StartPayment): Promise<StartedPayment> {
-  const id = payment.processorPaymentId ?? (await findOrMakeOrder(ask, payment)).id
+  const { processorPaymentId } = payment
+  const { id } =
+    processorPaymentId === undefined ? await findOrMakeOrder(ask, payment) : await orderToPay(ask, processorPaymentId)
   return { processorPaymentId: id, clientSecret: id, publishableKey: keyId }
+}
+
+/** Reads an Order that we began before. Its window would stay dead with the key of another account, and would take no money once it is paid. */
+async function orderToPay(ask: Visit, id: string): Promise<Order> {
+  if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
+  const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing).catch(unlessKeyRefused)
+  if (order.id !== id) throw new ProcessorUnavailable('another order than the one that was asked for')
+  if (order.amount_paid > 0) throw new PaymentClosed('this payment is paid')
+  return order
 }
 
 /**
@@ -79,6 +97,10 @@ async function findOrMakeOrder(
 function refusedForGood(error: unknown): never {
   const isRefused = error instanceof ApiRefusal && error.meaning !== 'in_progress' && error.meaning !== 'key_reused'
   throw isRefused && REFUSED_AGAIN.has(error.details.status) ? refusedStart(error) : error
+}
+
+function unlessKeyRefused(error: unknown): never {
+  throw isRefusal(error, 'key_refused') ? refusedStart(error) : error
 }
 
 /** Razorpay makes the transfer once the payment is captured, and tries for three days more if it fails. */
