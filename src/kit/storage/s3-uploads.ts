@@ -1,8 +1,10 @@
 import { type MetadataValue, S3Store } from '@tus/s3-store'
 import { Readable, Transform, pipeline } from 'node:stream'
+import { Refusal } from '../errors.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
 import { PART_BYTES, type S3Settings, clientConfig } from './s3-client.ts'
+import { Turns } from './s3-turns.ts'
 import type { Resumable, Storage } from './storage.ts'
 
 /** The library keeps each part on the local disk until the store has it. This is the limit for all uploads together. */
@@ -56,8 +58,42 @@ class PartStore extends S3Store {
         done(null, chunk)
       },
     })
-    pipeline(bytes, hashed, () => {})
-    return super.write(hashed, key, offset)
+    const turns = new Turns(this.partUploadSemaphore)
+    pipeline(bytes, hashed, (error) => void (error && turns.stop()))
+    try {
+      return await super.write.call(this.#forOneWrite(hashed, turns), hashed, key, offset)
+    } finally {
+      turns.end()
+    }
+  }
+
+  /** The library sends the parts of all writes by the methods of one store. Here each write has its own, which keep its turns. */
+  #forOneWrite(source: Readable, turns: Turns): this {
+    const own: this = Object.create(this, {
+      partUploadSemaphore: { value: turns },
+      uploadPart: {
+        value: (...part: [MetadataValue, Readable, number]) => turns.next(super.uploadPart(...part)),
+      },
+      uploadIncompletePart: {
+        value: (...part: [string, Readable]) => turns.next(super.uploadIncompletePart(...part)),
+      },
+      uploadParts: {
+        value: (notes: MetadataValue, bytes: Readable, ...at: [number, number]) => {
+          // joined with an earlier piece, a source that broke off before is waited for without end
+          if (source.errored) bytes.destroy(source.errored)
+          return super.uploadParts.call(own, notes, bytes, ...at)
+        },
+      },
+    })
+    return own
+  }
+
+  /** Later parts can be there without one before them. Counted and joined, they would make another file. */
+  protected override async retrieveParts(key: string, after?: string) {
+    const parts = await super.retrieveParts(key, after)
+    const isWhole = after !== undefined || parts.every(({ PartNumber }, at) => PartNumber === at + 1)
+    if (!isWhole) throw new Refusal('upload_expired', 'The storage lacks a part of this upload: please begin it again.')
+    return parts
   }
 
   override clearCache(key: string): Promise<void> {

@@ -123,6 +123,8 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
       const { id } = request.params as { id: string }
       const upload = isOver ? await findUpload(db, id, owner) : undefined
       if (upload?.state === 'finished') return answerFinished(request, upload)
+      // the storage has lost a part of it: its room becomes free, and if the bytes cannot be removed now, the sweep does
+      if (upload?.state === 'open') await giveUp(db, storage, upload.id).catch(() => {})
       throw error
     }
   }
