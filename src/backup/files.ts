@@ -10,6 +10,8 @@ import { fileName } from './names.ts'
 
 const AT_ONCE = 200
 const MOST_NAMED = 10
+/** When so many files fail in a row, the storage or the backup is away, and each further file would only cost time. */
+const MOST_FAILED = 10
 /** Buyers do not get a recalled file any more, so a backup is complete without it. */
 const isNotRecalled = sql`not exists (
   select from withdrawn_files w join products p on p.seller_id = w.seller_id where p.id = f.product_id and w.sha256 = f.sha256)`
@@ -22,7 +24,8 @@ interface Stored {
 
 /**
  * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. Returns how many, and the
- * files of products that it found lost: the storage does not have them, or has other bytes than their rows say.
+ * files of products that it found lost: the storage does not have them, or has other bytes than their rows say. When a file cannot be
+ * copied, it throws after the others.
  */
 export async function copyNewFiles(
   db: Db,
@@ -31,10 +34,21 @@ export async function copyNewFiles(
 ): Promise<{ copied: number; lost: string[] }> {
   let copied = 0
   const lost: string[] = []
+  let failure: { error: unknown } | undefined
+  let failedInARow = 0
   for (let last = ''; ;) {
     const found = await newFiles(db, last)
     for (const file of found) {
-      const sha256 = await copyFile(storage, vault, file)
+      let sha256: string | undefined
+      try {
+        sha256 = await copyFile(storage, vault, file)
+        failedInARow = 0
+      } catch (error) {
+        // one file that cannot be copied now must not keep the later ones out of the backup
+        failure ??= { error }
+        if (++failedInARow >= MOST_FAILED) throw error
+        continue
+      }
       const isWhole = sha256 !== undefined && (file.sha256 === null || sha256 === file.sha256)
       // a lost file is noted too, so that it is not looked for each minute
       await sql`
@@ -44,7 +58,10 @@ export async function copyNewFiles(
       if (isWhole) copied++
       else if (file.sha256) lost.push(file.key)
     }
-    if (found.length === 0) return { copied, lost }
+    if (found.length === 0) {
+      if (failure) throw failure.error
+      return { copied, lost }
+    }
     last = found.at(-1)!.key
   }
 }

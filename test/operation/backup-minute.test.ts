@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { fileName } from '../../src/backup/names.ts'
 import { registerBackup } from '../../src/backup/register.ts'
 import type { EmbeddedPostgres } from '../../src/kit/embedded.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
@@ -11,6 +13,7 @@ import { openStorage } from '../../src/kit/storage/open.ts'
 import type { Storage } from '../../src/kit/storage/storage.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import { BACKUP_KEY } from '../support/backups.ts'
+import { startS3Server } from '../stand-ins/s3-server.ts'
 import { query } from '../stand-ins/processor.ts'
 import { type Ends, type TestShop, startTestShop, temporaryFolder } from '../support/shop.ts'
 
@@ -88,4 +91,25 @@ test('a file that the storage has lost fails the minute that finds it, by name, 
   assert.deepEqual(await vault.list('files/'), others.map((key) => `files/${key}`)) // oxfmt-ignore
   // the nightly backup looks for it again, and not each minute
   await run()
+})
+
+test('a file that cannot be copied now keeps no other file out of the backup, and its turn comes again', async (t) => {
+  const s3 = await startS3Server(t)
+  const shop = await startTestShop(t, { env: s3.env })
+  for (let times = 0; times < 3; times++) await shop.product()
+  const keys = await keysOf(shop)
+  const { run, vault } = await minuteJob(t, shop, await openStorage(shop.config))
+  const bytes = s3.objects.get(keys[0]!)!
+  s3.objects.delete(keys[0]!)
+  // the bucket refuses to say that it is missing
+  s3.weather.unlisted = true
+  await assert.rejects(run(), ({ $metadata }) => $metadata.httpStatusCode === 403)
+  assert.deepEqual(await vault.list('files/'), keys.slice(1).map(fileName))
+  s3.objects.set(keys[0]!, bytes)
+  // a place that takes the bytes slowly lets the bucket end its answer early
+  Object.assign(s3.weather, { cuts: 1, cutAfterBytes: 2 })
+  await run()
+  assert.equal(s3.weather.cuts, 0)
+  assert.deepEqual(await vault.list('files/'), keys.map(fileName))
+  assert.deepEqual(await buffer((await vault.read(fileName(keys[0]!)))!), bytes)
 })

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream'
 import { DEADLINES } from '../deadlines.ts'
 import { isMissing, type S3, type S3Settings, connectS3 } from './s3-client.ts'
 import { putStream } from './s3-put.ts'
+import { readObject } from './s3-read.ts'
 import type { Resumable, Storage } from './storage.ts'
 
 /**
@@ -24,10 +24,7 @@ export function openS3(settings: S3Settings, questionMs: number = DEADLINES.stor
   const storage: Storage = {
     put: async (key, bytes) => putStream(await connected(), { Bucket, Key: key }, bytes),
     async read(key, part) {
-      const { sdk, client } = await connected()
-      const Range = part && `bytes=${part.from}-${part.to - 1}`
-      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, Range }))
-      return Body as Readable
+      return readObject(await connected(), { Bucket, Key: key }, part)
     },
     async serve(key, { disposition, contentType, method }) {
       // signing needs no request, so without this check a buyer could be sent to a store that is down

@@ -2,18 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type S3, type S3Settings, connectS3, isMissing } from '../storage/s3-client.ts'
 import { putStream } from '../storage/s3-put.ts'
+import { readObject } from '../storage/s3-read.ts'
 
 /** Where a backup lies: a folder, or a bucket. */
 export type VaultPlace = { readonly folder: string } | { readonly s3: S3Settings }
-
-/** How many times in a row a response may end early before the read fails. The pauses grow. */
-const MOST_FAILURES = 5
-const PAUSE_MS = 500
 
 /** Objects by name. A name is written whole or not at all, and survives a loss of power once `put` returns. */
 export interface Place {
@@ -30,7 +26,7 @@ export interface Place {
   removeUnfinished(ageMs: number): Promise<void>
 }
 
-export const openPlace = (place: VaultPlace, pauseMs = PAUSE_MS): Place =>
+export const openPlace = (place: VaultPlace, pauseMs?: number): Place =>
   'folder' in place ? folderPlace(place.folder) : bucket(place.s3, pauseMs)
 
 const UNFINISHED = '.part'
@@ -109,50 +105,6 @@ async function giveToOwner(root: string, paths: string[]): Promise<void> {
   for (const one of paths) await fs.chown(one, uid, gid).catch(() => {})
 }
 
-interface Part {
-  bytes: Readable
-  etag: string | undefined
-}
-
-/**
- * The bytes of an object of any size. A disk that takes its time, or a connection that is cut, ends a response early: then the rest is
- * requested, unless the object has changed. Throws when nothing comes several times in a row.
- */
-async function* whole(
-  first: Part,
-  get: (from: number, etag?: string) => Promise<Part>,
-  pauseMs: number,
-): AsyncGenerator<Buffer> {
-  let at = 0
-  let failures = 0
-  let part: Part | undefined = first
-  let chunks = part.bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  try {
-    for (;;) {
-      let next: IteratorResult<Buffer>
-      try {
-        if (!part) {
-          part = await get(at, first.etag)
-          chunks = part.bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-        }
-        next = await chunks.next()
-      } catch (error) {
-        part?.bytes.destroy()
-        part = undefined
-        if (++failures > MOST_FAILURES) throw error
-        await sleep(pauseMs * failures)
-        continue
-      }
-      if (next.done) return
-      failures = 0
-      at += next.value.length
-      yield next.value
-    }
-  } finally {
-    part?.bytes.destroy()
-  }
-}
-
 const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 async function flushFolder(folder: string): Promise<void> {
@@ -162,7 +114,7 @@ async function flushFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-function bucket(settings: S3Settings, pauseMs: number): Place {
+function bucket(settings: S3Settings, pauseMs?: number): Place {
   const { bucket: Bucket } = settings
   let connecting: Promise<S3> | undefined
   const connected = () => (connecting ??= connectS3(settings))
@@ -172,21 +124,8 @@ function bucket(settings: S3Settings, pauseMs: number): Place {
       await putStream(await connected(), { Bucket, Key: name }, bytes)
     },
     async read(name) {
-      const { sdk, client } = await connected()
-      const get = async (from: number, etag?: string): Promise<Part> => {
-        const rest = from > 0 && { Range: `bytes=${from}-` }
-        const { Body, ETag } = await client.send(
-          new sdk.GetObjectCommand({ Bucket, Key: name, IfMatch: etag, ...rest }),
-        )
-        return { bytes: Body as Readable, etag: ETag }
-      }
       try {
-        const first = await get(0)
-        const bytes = Readable.from(whole(first, get, pauseMs), { objectMode: false })
-        // for a reader that never begins, or begins when the response has failed already
-        bytes.once('close', () => first.bytes.destroy())
-        first.bytes.on('error', () => {})
-        return bytes
+        return await readObject(await connected(), { Bucket, Key: name }, { pauseMs })
       } catch (error) {
         if (isMissing(error)) return undefined
         throw error
