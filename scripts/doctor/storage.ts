@@ -3,7 +3,7 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { S3Settings } from '../../src/kit/storage/s3-client.ts'
+import { type S3Settings, isDenied } from '../../src/kit/storage/s3-client.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 import { inWords } from './in-words.ts'
 
@@ -44,7 +44,9 @@ export async function checkStorage(folder: string): Promise<Finding> {
   )
 }
 
-/** Writes an object into the bucket, downloads it by an address as browsers do, and removes it. */
+const MISSING = 'say that a file is missing'
+
+/** Writes an object into the bucket, downloads it by an address as browsers do, removes it, and asks for it once more. */
 export async function checkBucket(settings: S3Settings): Promise<Finding> {
   const about = 'storage'
   const { bucket, endpoint = 'Amazon S3', publicEndpoint } = settings
@@ -64,8 +66,16 @@ export async function checkBucket(settings: S3Settings): Promise<Finding> {
     if (!bytes.equals(Buffer.from(await response.arrayBuffer()))) throw new Error(`it answered ${response.status}`)
     step.name = 'have a file removed'
     await storage.remove(key)
+    step.name = MISSING
+    if (await storage.stat(key)) throw new Error('the removed file is still there')
   } catch (error) {
     await storage.remove(key).catch(() => {})
+    if (step.name === MISSING && isDenied(error))
+      return failure(
+        about,
+        `${where}: the keys lack the right s3:ListBucket, so the store answers "forbidden" for a file that is missing, and no upload in pieces works`,
+        'give the keys the right s3:ListBucket on the bucket itself, see docs/storage.md',
+      )
     return failure(
       about,
       `${where} cannot ${step.name}: ${bucketInWords(error)}`,

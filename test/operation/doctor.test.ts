@@ -477,6 +477,9 @@ test('the doctor writes to a bucket, reads and cleans up, or names the refused s
   const wrong = await examine({ ...env, S3_SECRET_ACCESS_KEY: 'another secret of somebody' })
   assertSays(wrong, 'storage', 'failure', /cannot be written to: SignatureDoesNotMatch \(403\)/)
   assertSays(await examine({ ...env, STORAGE_URL: env.STORAGE_URL!.replace('till-files', 'other') }), 'storage', 'failure', /NoSuchBucket/) // oxfmt-ignore
+  s3.weather.unlisted = true
+  assertSays(await examine(env), 'storage', 'failure', /lack the right s3:ListBucket, .* no upload in pieces works/)
+  assert.deepEqual([...s3.objects.keys()], [])
   s3.weather.full = true
   assertSays(await examine(env), 'storage', 'failure', /cannot be written to: XMinioStorageFull \(507\)/)
 })
