@@ -125,7 +125,10 @@ export function bodyOf({ raw }: FastifyRequest): Readable {
       done(error)
     },
   })
-  raw.on('error', (error) => body.destroy(error))
+  const breakOff = (error?: Error | null) => body.destroy(error ?? new Error('the request broke off'))
   body.on('error', () => {})
+  // the client left while the handler asked the database: neither bytes nor an `error` will come any more
+  if (raw.destroyed && !raw.readableEnded) return breakOff(raw.errored)
+  raw.on('error', breakOff).once('close', () => void (raw.readableEnded || breakOff()))
   return raw.pipe(body)
 }

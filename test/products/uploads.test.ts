@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { WriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import path from 'node:path'
 import { type TestContext, after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -333,6 +335,54 @@ for (const kind of ['a disk', 'a bucket']) {
       assert(await opens(id, '23 hours'))
     })
 
+    test('a client that leaves while the service asks the database leaves nothing behind', async (t) => {
+      const productId = await productOf(ann)
+      const address = await begun(10)
+      const tus = { 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+      const posted = ['POST', `/api/products/${productId}/files?name=x`, {}] as const
+      for (const [method, to, headers] of [posted, ['PATCH', address, tus] as const]) {
+        // of ten bytes
+        for (const sent of [5, 10]) {
+          const came = nextRequest(t, to)
+          const { request, response } = await shop.db.transaction().execute(async (tx) => {
+            await sql`lock table sessions in access exclusive mode`.execute(tx)
+            const client = await ann.beginRequest(method, to, Buffer.alloc(sent), { ...headers, 'content-length': 10 })
+            const exchange = await came
+            await eventually(waitingForSessions, Boolean)
+            client.destroy()
+            await eventually(async () => exchange.request.destroyed, Boolean)
+            return exchange
+          })
+          await eventually(async () => response.writableEnded, Boolean)
+          assert.equal(request.readableEnded, false)
+          assert.equal(response.statusCode, 400)
+        }
+      }
+      assert.equal(await count(shop, 'uploads', sql`product_id = ${productId}`), 0)
+      assert.equal(await count(shop, 'uploads', sql`id = ${idOf(address)} and lock_holder is not null`), 0)
+      assert.equal((await ann.patch(address, 0, Buffer.alloc(10))).headers.get('till-file'), idOf(address))
+    })
+
+    const waitingForSessions = async (): Promise<boolean> => {
+      const { rows } = await sql`
+        select from pg_locks where not granted and relation = 'sessions'::regclass
+          and database = (select oid from pg_database where datname = current_database())`.execute(shop.db)
+      return rows.length > 0
+    }
+
+    if (kind === 'a disk')
+      test('in a folder that others can read, the uploaded files are for the service alone', async () => {
+        await fs.chmod(shop.config.storageDir, 0o755)
+        const id = idOf(await begun(10))
+        const folder = path.join(shop.config.storageDir, id.slice(-2))
+        for (const [file, mode] of [
+          [folder, 0o700],
+          [path.join(folder, id), 0o600],
+          [path.join(folder, `${id}.json`), 0o600],
+        ] as const)
+          assert.equal((await fs.stat(file)).mode & 0o777, mode, file)
+      })
+
     if (kind === 'a bucket')
       test('an upload whose last step failed in the bucket ends with the next request, and keeps all bytes', async () => {
         const bytes = randomBytes(12_000_000)
@@ -370,6 +420,92 @@ for (const kind of ['a disk', 'a bucket']) {
     }
   })
 }
+
+/** The next request for that address that a service in this process gets, with its response. */
+function nextRequest(t: TestContext, address: string): Promise<{ request: IncomingMessage; response: ServerResponse }> {
+  return new Promise((resolve) => {
+    const see = (message: unknown) => {
+      const exchange = message as { request: IncomingMessage; response: ServerResponse }
+      if (exchange.request.url !== address) return
+      unsubscribe('http.server.request.start', see)
+      resolve(exchange)
+    }
+    subscribe('http.server.request.start', see)
+    atEnd(t, () => unsubscribe('http.server.request.start', see))
+  })
+}
+
+describe('a large upload in pieces to a bucket', () => {
+  const PART_BYTES = 8 * 1024 ** 2
+  const PARTS_AT_ONCE = 8
+  const ends: (() => unknown)[] = []
+  let s3!: S3Server
+  let shop!: TestShop
+  let ann!: Uploader
+  before(async () => {
+    const later = { after: (end: () => unknown) => ends.push(end) }
+    s3 = await startS3Server(later)
+    shop = await startTestShop(later, { env: s3.env })
+    ann = await newUploader(shop)
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  const begun = async (size: number): Promise<{ address: string; id: string }> => {
+    const address = (await ann.begin(size)).headers.get('location')!
+    return { address, id: address.split('/').at(-1)! }
+  }
+  const areWriting = (ids: string[]) => count(shop, 'uploads', sql`id = any(${ids}) and lock_holder is not null`)
+
+  test('goes on before a part that the bucket did not take, and the file has all bytes in order', async () => {
+    const bytes = randomBytes(3.5 * PART_BYTES)
+    const { address, id } = await begun(bytes.length)
+    s3.weather.brokenPart = 2
+    assertProblem(await ann.patch(address, 0, bytes), 503, 'storage_unavailable')
+    s3.weather.brokenPart = 0
+    assert.equal((await ann.head(address)).headers.get('upload-offset'), String(PART_BYTES))
+    const last = await ann.patch(address, PART_BYTES, bytes.subarray(PART_BYTES))
+    assert.equal(last.headers.get('till-file'), id, JSON.stringify(last.body))
+    assert(s3.objects.get(id)!.equals(bytes))
+  })
+
+  test('that lacks a part before others is given up, whichever request finds it', async () => {
+    for (const method of ['HEAD', 'PATCH']) {
+      const { address, id } = await begun(3 * PART_BYTES)
+      assert.equal((await ann.patch(address, 0, randomBytes(2.25 * PART_BYTES))).status, 204)
+      const upload = [...s3.unfinished.values()].find(({ key }) => key === id)
+      assert.deepEqual([...upload!.parts.keys()], [1, 2])
+      upload!.parts.delete(1)
+      const found = method === 'HEAD' ? await ann.head(address) : await ann.patch(address, 1.25 * PART_BYTES, randomBytes(100)) // oxfmt-ignore
+      assert.equal(found.status, 410)
+      assert.equal((await ann.head(address)).status, 404)
+      assert.equal(await count(shop, 'uploads', sql`id = ${id}`), 0)
+      assert.deepEqual([...s3.objects.keys()].filter((key) => key.startsWith(id)), []) // oxfmt-ignore
+      assert.deepEqual([...s3.unfinished.values()].filter(({ key }) => key === id), []) // oxfmt-ignore
+    }
+  })
+
+  test('needs a place on the local disk, and gives it back when its client leaves while it waits', async () => {
+    const open = async () => {
+      const uploads = await Promise.all(Array.from({ length: PARTS_AT_ONCE }, () => begun(10)))
+      const clients = await Promise.all(uploads.map(({ address }) => ann.beginPatch(address, 0, Buffer.alloc(5), 10)))
+      // the last question before a part begins
+      await eventually(async () => uploads.every(({ id }) => s3.asked.includes(`GET ${id}.part`)), Boolean)
+      const ids = uploads.map(({ id }) => id)
+      const leave = async () => {
+        clients.forEach((client) => client.destroy())
+        await eventually(() => areWriting(ids), (writing) => writing === 0) // oxfmt-ignore
+      }
+      return { leave }
+    }
+    const writing = await open()
+    const waiting = await open()
+    await waiting.leave()
+    await writing.leave()
+    const { address, id } = await begun(10)
+    assert.equal((await ann.patch(address, 0, randomBytes(10))).headers.get('till-file'), id)
+  })
+})
 
 test('a signed address opens one file, for reading, for minutes', async (t) => {
   const s3 = await startS3Server(t)

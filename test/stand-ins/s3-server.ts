@@ -33,6 +33,8 @@ export async function startS3Server(t: Ends) {
     failing: false,
     /** It refuses the last step of an upload in parts. */
     unfinishable: false,
+    /** It refuses the part of this number, of each upload. */
+    brokenPart: 0,
     full: false,
     /** The keys have lost the right to read objects. */
     unreadable: false,
@@ -69,6 +71,8 @@ export async function startS3Server(t: Ends) {
     if (bucket !== BUCKET) return fail(404, 'NoSuchBucket')
     const uploadId = url.searchParams.get('uploadId')
     if (weather.failing || (weather.unfinishable && method === 'POST' && uploadId)) return fail(503, 'SlowDown')
+    if (weather.brokenPart > 0 && Number(url.searchParams.get('partNumber')) === weather.brokenPart)
+      return fail(503, 'SlowDown')
     if (weather.full && (method === 'PUT' || (method === 'POST' && !uploadId))) return fail(507, 'XMinioStorageFull')
 
     if (url.searchParams.has('uploads')) {

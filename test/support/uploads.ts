@@ -21,7 +21,14 @@ export interface Uploader {
   begin(size: number, metadata?: Record<string, string>): Promise<Answer>
   patch(address: string, offset: number, bytes: Buffer): Promise<Answer>
   head(address: string): Promise<Answer>
-  /** A PATCH of `length` bytes of which only these come, on a connection that stays. */
+  /** A request whose `content-length` is larger than these bytes, on a connection that stays. */
+  beginRequest(
+    method: string,
+    address: string,
+    bytes: Buffer,
+    headers: http.OutgoingHttpHeaders,
+  ): Promise<http.ClientRequest>
+  /** A PATCH of `length` bytes of which only these come. */
   beginPatch(address: string, offset: number, bytes: Buffer, length: number): Promise<http.ClientRequest>
 }
 
@@ -62,24 +69,25 @@ export async function newUploader(shop: TestShop, browser = newBrowser(shop)): P
         'upload-offset': String(offset),
         'content-type': 'application/offset+octet-stream',
       }),
-    async beginPatch(address, offset, bytes, length) {
+    async beginRequest(method, address, bytes, headers) {
       const url = new URL(address, shop.url)
+      const from = address.startsWith('/') ? origin : url.origin
       const request = http.request(url, {
-        method: 'PATCH',
+        method,
         agent: false,
-        headers: {
-          cookie: cookie(),
-          origin: address.startsWith('/') ? origin : url.origin,
-          'tus-resumable': '1.0.0',
-          'upload-offset': String(offset),
-          'content-type': 'application/offset+octet-stream',
-          'content-length': length,
-        },
+        headers: { cookie: cookie(), origin: from, ...headers },
       })
       request.on('error', () => {})
       await new Promise((resolve) => request.write(bytes, resolve))
       return request
     },
+    beginPatch: (address, offset, bytes, length) =>
+      uploader.beginRequest('PATCH', address, bytes, {
+        'tus-resumable': '1.0.0',
+        'upload-offset': String(offset),
+        'content-type': 'application/offset+octet-stream',
+        'content-length': length,
+      }),
     head: (address) => uploader.send('HEAD', address, undefined, { 'tus-resumable': '1.0.0' }),
   }
   return uploader

@@ -1,4 +1,5 @@
 import { FileStore } from '@tus/file-store'
+import type { Upload } from '@tus/server'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Writable } from 'node:stream'
@@ -46,6 +47,14 @@ class PieceStore extends FileStore {
     super({ directory: root })
     this.#hashes = hashes
     this.#mustHaveRoom = mustHaveRoom
+  }
+
+  /** Makes the folder and the files for the service alone: the library makes them with the default rights, and then keeps what is there. */
+  override async create(upload: Upload): Promise<Upload> {
+    const file = path.join(this.directory, upload.id)
+    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    for (const ending of ['', '.json']) await fs.writeFile(file + ending, '', { mode: 0o600 })
+    return super.create(upload)
   }
 
   /** Like the library's, but it hashes the bytes on the way, and it passes on the original error of a full disk. */

@@ -32,7 +32,8 @@ async function readBody<T>(request: FastifyRequest, work: (body: () => Readable)
     return await work(() => bodyOf(request))
   } catch (error) {
     const { raw } = request
-    const brokenOff = raw.destroyed && !raw.complete
+    // all bytes can have arrived and still be unread when the client leaves
+    const brokenOff = raw.destroyed && !raw.readableEnded
     drainBody(request)
     if (brokenOff) throw new Refusal('bad_request', 'The request broke off.')
     if (!isOfStorage(error)) throw error
