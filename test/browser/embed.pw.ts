@@ -326,7 +326,7 @@ test('a picture that the site’s policy forbids does not end the frame', async 
   await page.evaluate((base) => {
     const refused = new Promise((resolve) => addEventListener('securitypolicyviolation', resolve))
     Object.assign(self, { refused })
-    document.querySelector('a')!.onclick = () => void (new Image().src = `${base}/favicon.svg`)
+    document.querySelector('a')!.addEventListener('click', () => void (new Image().src = `${base}/favicon.svg`))
   }, BASE_URL)
   await link(page).click()
   await page.evaluate(async () => void (await (self as unknown as { refused: Promise<Event> }).refused))
