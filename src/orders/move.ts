@@ -6,10 +6,13 @@ import { genericPlanArray } from '../kit/plans.ts'
 import type { EventType } from '../events/event-types.ts'
 import { writtenEvents } from '../events/record.ts'
 import { newId } from '../kit/ids.ts'
-import { countHeldDiscounts } from './discounts/uses.ts'
+import { HOLD_MINUTES, countHeldDiscounts, hasLimitedCode } from './discounts/uses.ts'
 import type { Rail } from '../processors/rails.ts'
 import { ORDER_COLUMNS } from './seller-view.ts'
 import { MOVES, type Move, type State } from './states.ts'
+
+/** After a bank has said no, the buyer has this long to read the mail about it. */
+const AGAIN_HOURS = 24
 
 export interface OrderMove {
   orderId: string
@@ -193,6 +196,22 @@ export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: nu
   await sql`
     update orders set expires_at = greatest(expires_at, created_at + make_interval(hours => ${hours}))
     where id = any(${orderIds}) and expires_at > created_at`.execute(tx)
+}
+
+/**
+ * Gives the buyers of orders whose bank has said no, perhaps after days, the time to pay again. An order with a limited code gets as long as
+ * after any other activity, because it keeps the code from others. One that a recall has ended stays ended, and a further payment at a bank keeps
+ * each open all the same.
+ */
+export async function waitAfterLateNo(tx: Tx, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return
+  await sql`
+    update orders o set
+      expires_at = case when l.is_limited then now() + make_interval(mins => ${HOLD_MINUTES})
+        else greatest(o.expires_at, now() + make_interval(hours => ${AGAIN_HOURS})) end,
+      due_at = case when l.is_limited then now() + make_interval(mins => ${HOLD_MINUTES}) else o.due_at end
+    from (select o.id, o.holds_discount and ${hasLimitedCode} as is_limited from orders o where o.id = any(${orderIds})) l
+    where o.id = l.id and o.state in ('pending', 'processing') and o.expires_at > o.created_at`.execute(tx)
 }
 
 interface Refunded {

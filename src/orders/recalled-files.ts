@@ -31,8 +31,7 @@ export async function endUndeliverable(tx: Tx, fileId: string): Promise<void> {
     update orders w set expires_at = w.created_at, due_at = now()
     where w.id in (
       select o.id from orders o
-      where o.due_at is not null and (o.state = 'pending' or (o.state = 'processing'
-          and not exists (select from payments p where p.order_id = o.id and p.state = 'processing')))
+      where o.state in ('pending', 'processing') and o.due_at is not null
         and o.product_id in (
           select c.product_id from files r join products p on p.id = r.product_id
             join products q on q.seller_id = p.seller_id join files c on c.product_id = q.id and c.sha256 = r.sha256

@@ -119,6 +119,37 @@ test('no mail about a decline goes out while the buyer is at the form, nor for a
   assert.equal(await promised(shop), 0)
 })
 
+test('an order whose time ended while the bank was at work can be paid for a day more, whoever hears of the no', async (t) => {
+  const stripe = await startStripeShop(t)
+  const { shop, bank, server } = stripe
+  await recordJobs(shop.db)
+  const [told, asked] = [await atWork(stripe), await atWork(stripe)]
+  await sql`update orders set created_at = now() - interval '3 days', expires_at = now() - interval '2 days'`.execute(
+    shop.db,
+  )
+  bank.finish(intentOf(told), 'fail')
+  await server.delivered()
+  const look = async () => {
+    await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
+    await shop.syncDue()
+  }
+  await look()
+  assert.deepEqual(await stateOf(shop, told), ['processing', true])
+  assert.deepEqual(await stateOf(shop, asked), ['processing', false])
+  // of the other one only the reconciler hears
+  server.knobs.notify = 'never'
+  bank.finish(intentOf(asked), 'fail')
+  await look()
+  await look()
+  for (const order of [told, asked]) {
+    assert.deepEqual(await stateOf(shop, order), ['processing', true])
+    bank.confirm(intentOf(order))
+  }
+  assert.equal(await promised(shop), 2)
+  await look()
+  for (const order of [told, asked]) assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
+})
+
 test('the sandbox has a bank that takes its time and then says no', async (t) => {
   const { shop } = await startStripeShop(t, { env: { PROCESSORS: 'sandbox' } })
   await recordJobs(shop.db)

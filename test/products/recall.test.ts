@@ -130,7 +130,7 @@ test('an unpaid order that would deliver nothing any more can be paid no more; o
   await shop().until(orders[1]!.orderId, ({ paid }) => paid)
 })
 
-test('nothing gives such an order more time, also after its bank has said no', async () => {
+test('nothing gives such an order more time, also after its bank has said no, before the recall or after it', async () => {
   const { productId, fileIds } = await sold(['bad.exe'], 1900)
   const declined = await shop().checkout({ productId })
   await shop().confirm(declined, 'delayed_decline', 'bank_transfer')

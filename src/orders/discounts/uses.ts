@@ -94,16 +94,3 @@ export async function renewHolds(db: Db | Tx, orderIds: readonly string[]): Prom
     db,
   )
 }
-
-/**
- * Ends the days that orders with a limited code got while a bank was at work. The bank has said no, so the code is held as long as after any
- * other activity. A further payment at a bank keeps the order open all the same.
- */
-export async function endLongHolds(tx: Tx, orderIds: readonly string[]): Promise<void> {
-  if (orderIds.length === 0) return
-  await sql`
-    update orders o set expires_at = now() + make_interval(mins => ${HOLD_MINUTES}),
-      due_at = least(o.due_at, now() + make_interval(mins => ${HOLD_MINUTES}))
-    where o.id = any(${orderIds}) and o.holds_discount and o.state in ('pending', 'processing') and ${hasLimitedCode}
-      and o.expires_at > now() + make_interval(mins => ${HOLD_MINUTES})`.execute(tx)
-}

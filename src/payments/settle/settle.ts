@@ -12,8 +12,9 @@ import {
   noteRefunded,
   recordOrderEvents,
   waitForBank,
+  waitAfterLateNo,
 } from '../../orders/move.ts'
-import { endLongHolds, renewHolds } from '../../orders/discounts/uses.ts'
+import { renewHolds } from '../../orders/discounts/uses.ts'
 import { recordSales } from '../../orders/sale-mails.ts'
 import { accountOf } from '../../processors/connected.ts'
 import { decide } from './decide.ts'
@@ -128,7 +129,7 @@ async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours:
   const unpaid = orderIdsWhere(decisions, ({ payment }) => payment?.state === 'open' || payment?.state === 'processing')
   await renewHolds(tx, unpaid)
   const failed = orderIdsWhere(decisions, ({ failsLate }) => failsLate)
-  await endLongHolds(tx, failed)
+  await waitAfterLateNo(tx, failed)
   // a dispute can be open in a state that has no move for it, and a refund of all or the loss of another dispute can end it
   const changed = orderIdsWhere(decisions, (effects) => effects.disputes.length + effects.refunds.length > 0)
   await lookWhileDisputed(tx, changed)

@@ -104,7 +104,7 @@ export async function syncDue(syncing: SyncingDue, { lookMs = LOOK_MS } = {}): P
 async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   const { db } = syncing
   const { rows: attempts } = await sql<AttemptOf>`
-    select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
+    select p.id, p.processor, p.state, p.processor_payment_id as "processorPaymentId",
       o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor", o.fee_minor as "feeMinor",
       o.connected_account as "connectedAccount",
       ${hasLimitedCode} as "withoutVouchers"
@@ -155,12 +155,23 @@ async function askAbout(
   const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
   if (id === undefined) return false
   let payment = await processor.fetchPayment(id)
+  let ends = order.over && order.state !== 'expired' && payment.state === 'open'
+  if (ends && attempt.state === 'processing') {
+    // the bank has said no just now: the buyer gets a mail, and time to pay again
+    await settle({ processor: processor.name, payment })
+    ends = await isOver(db, order.id)
+    if (!ends) return true
+  }
   // before an order ends, the processor closes its payment, so that the buyer cannot pay an expired order
-  const ends = order.over && order.state !== 'expired' && payment.state === 'open'
   const waits = ends && payment.atBank === true && (await waitOnce(db, order.id, attempt.id))
   if (ends && !waits) payment = await processor.cancelPayment(id)
   await settle({ processor: processor.name, payment })
   return waits || payment.state === 'processing'
+}
+
+async function isOver(db: Db, orderId: string): Promise<boolean> {
+  const { rows } = await sql`select from orders where id = ${orderId} and expires_at <= now()`.execute(db)
+  return rows.length > 0
 }
 
 /** Gives a buyer who is confirming at the bank more time, once for each payment. Returns whether it did. */
@@ -183,6 +194,7 @@ class ProcessorRemoved extends Error {}
 
 interface AttemptOf extends Attempt {
   processor: string
+  state: string
   amountMinor: number
   currency: string
   statementDescriptor: string
