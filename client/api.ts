@@ -1,4 +1,4 @@
-import { type CallOptions, TillError, type TillOptions, ask, keep, mayBeDone, newKey, readJson } from './request.ts'
+import { type CallOptions, TillError, type TillOptions, ask, mayBeDone, newKey, readJson } from './request.ts'
 import { type Api, type Bytes, KEYED } from './types.ts'
 
 export { TillError }
@@ -38,8 +38,8 @@ export type Request<R extends Route> = Member<'params', R> &
 
 export interface RequestOptions extends CallOptions {
   /**
-   * For a route that takes one. Without it the client makes one, and after a failure the same call again carries the
-   * same key. Pass a key that you keep, if the repetition may come from another process.
+   * For a route that takes one. Without it the client makes one, and the same call again within an hour after a failure
+   * carries the same key. Pass a key that you keep, if the repetition may come from another process.
    */
   idempotencyKey?: string | undefined
   timeoutMs?: number | undefined
@@ -64,8 +64,7 @@ export function createApi(options: TillOptions) {
 
 /** The same with `send`, which also reads the answer in another way. */
 export function openApi(options: TillOptions) {
-  /** Idempotency keys, by request, of those that failed and may have been carried out. */
-  const unsure = new Map<string, string>()
+  const unsure = unsureKeys()
 
   const send = async <Read>(
     route: string,
@@ -76,9 +75,8 @@ export function openApi(options: TillOptions) {
     const [method = '', path = ''] = route.split(' ')
     const isKeyed = KEYED.has(route)
     const bytes = isBytes(body) ? streamOf(body) : undefined
-    const wanted = isKeyed ? JSON.stringify([route, params, query, body]) : ''
-    const key = idempotencyKey ?? unsure.get(wanted) ?? newKey()
-    unsure.delete(wanted)
+    const ours = isKeyed && idempotencyKey === undefined ? JSON.stringify([route, params, query, body]) : undefined
+    const key = idempotencyKey ?? (ours && unsure.take(ours)) ?? newKey()
     try {
       return await ask(
         options,
@@ -100,7 +98,7 @@ export function openApi(options: TillOptions) {
         read,
       )
     } catch (error) {
-      if (isKeyed && mayBeDone(error)) keep(unsure, wanted, key)
+      if (ours && mayBeDone(error)) unsure.put(ours, key)
       throw error
     }
   }
@@ -127,6 +125,25 @@ export function openApi(options: TillOptions) {
   }
 
   return { request, list, send }
+}
+
+/** A repetition comes soon. The same call days later is a new wish. */
+const UNSURE_MS = 3600_000
+const MOST_UNSURE = 10_000
+
+/** The keys of requests that failed and may have been carried out, one for each failed call. */
+function unsureKeys() {
+  const kept: { request: string; key: string; until: number }[] = []
+  return {
+    take(request: string): string | undefined {
+      const at = kept.findIndex((one) => one.request === request && one.until > Date.now())
+      return at < 0 ? undefined : kept.splice(at, 1)[0]!.key
+    },
+    put(request: string, key: string): void {
+      kept.push({ request, key, until: Date.now() + UNSURE_MS })
+      if (kept.length > MOST_UNSURE) kept.shift()
+    },
+  }
 }
 
 /** A value in an address. It is encoded. An empty one, `.` and `..` are refused, because they would lead to another route. */

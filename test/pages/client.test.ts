@@ -129,6 +129,23 @@ test('a refund that failed without an answer keeps its key for the same call, an
   assert.equal(new Set([one, other, next, last]).size, 4)
 })
 
+test('two equal refunds that fail at once keep a key each, for an hour, and a key of the caller changes nothing', async (t) => {
+  const away = () => refusal(503, 'database_unavailable', { 'retry-after': '60' })
+  const { api, settled, asked } = scripted(t, away(), away(), away(), json({}), json({}), away(), json({}))
+  const refund = (more: object = {}) =>
+    api.request('POST /api/orders/{orderId}/refunds', { params: { orderId: 'ord_1' }, body: { amount: 500 }, ...more })
+  await settled(Promise.allSettled([refund(), refund()]))
+  await settled(Promise.allSettled([refund({ idempotencyKey: 'a key of the caller' })]))
+  await settled(Promise.all([refund(), refund()]))
+  await settled(Promise.allSettled([refund()]))
+  t.mock.timers.tick(3600_000)
+  await settled(refund())
+  const keys = asked.map(({ headers }) => headers.get('idempotency-key'))
+  assert.deepEqual(keys.slice(3, 5), keys.slice(0, 2))
+  assert.equal(keys[2], 'a key of the caller')
+  assert.equal(new Set(keys).size, 5)
+})
+
 test('requests that must not be repeated are not, and others are repeated three times', async (t) => {
   const away = () => refusal(503, 'database_unavailable')
   const { till, settled, asked } = scripted(t, away(), away(), away(), away(), away())
