@@ -15,6 +15,8 @@ const IDLE = sql`interval '30 days'`
 const LIFE = sql`interval '90 days'`
 /** The seller can change the account's security for this long after a sign-in. */
 const RECENT = sql`interval '10 minutes'`
+/** The provider may have sent back whoever found an open screen, so the sign-in there counts. */
+const signedInSince = sql`coalesce(s.provider_signed_in_at, s.created_at)`
 /** The precision of the time of a session's last use, so that it is written once an hour and not with each request. */
 const SEEN = sql`interval '1 hour'`
 export const MOST_SESSIONS = 50
@@ -48,7 +50,7 @@ interface Row extends Omit<SignedIn, 'seller'> {
 const readSessions = compiledOnce<{ hashes: readonly Buffer[] }, Row>(
   (given) => sql`
     select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
-      s.created_at > now() - ${RECENT} as "isRecent", s.created_at + ${RECENT} as "recentUntil",
+      ${signedInSince} > now() - ${RECENT} as "isRecent", ${signedInSince} + ${RECENT} as "recentUntil",
       s.seen_at < now() - ${SEEN} as "isStale",
       e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
       exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
@@ -93,9 +95,8 @@ export function newSession({ userAgent, tokens }: Browser) {
 }
 
 /**
- * Starts a session, and ends those it replaces. With too many sessions the oldest end. `tx` must hold the seller's lock. With
- * `signedInAt` the session counts as recent from that moment, which may be long ago. It is then dated back, but by no more than makes it
- * not recent, because its lifetime counts from now.
+ * Starts a session, and ends those it replaces. With too many sessions the oldest end. `tx` must hold the seller's lock. `signedInAt`: when
+ * the person signed in at the provider, which may be long ago.
  */
 export async function startSession(
   tx: Tx,
@@ -113,9 +114,8 @@ export async function startSession(
       delete from sessions where id in (
         select id from sessions where seller_id = ${sellerId} and token_hash <> all(${replaced})
         order by created_at desc, id desc offset ${MOST_SESSIONS - 1}))
-    insert into sessions (id, token_hash, seller_id, method, user_agent, created_at)
-    values (${id}, ${tokenHash}, ${sellerId}, ${method}, ${userAgent},
-      greatest(least(now(), ${signedInAt ?? null}::timestamptz), now() - ${RECENT}))`.execute(tx)
+    insert into sessions (id, token_hash, seller_id, method, user_agent, provider_signed_in_at)
+    values (${id}, ${tokenHash}, ${sellerId}, ${method}, ${userAgent}, ${signedInAt ?? null})`.execute(tx)
   return token
 }
 

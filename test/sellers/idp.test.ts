@@ -462,7 +462,8 @@ test('only what the provider has signed makes a session recent, not that the bro
       assert.equal(await comeBackAs(browser, person, path), HOME)
       const { createdAt, recentUntil } = (await browser.session()).body.session
       assert.equal(await isRecent(browser), recent, `${auth_time} ${path}`)
-      assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
+      assert.equal(Date.parse(recentUntil) > Date.now(), recent)
+      assert(Date.parse(createdAt) >= (now - 1) * 1000, 'the list of sessions says when this one began')
     }
   }
   // a code proves the mailbox, so then it is no matter when the person signed in there

@@ -207,6 +207,14 @@ test('the operator returns an account to its owner, who has tried to sign in and
   // the owner's account at a provider opens nothing until it is linked again
   assert.equal(await count(shop, 'identities', sql`seller_id = ${empty.id}`), 0)
   assert.notEqual((await signedIn(shop, thief)).id, owner.id)
+
+  // the thief's new account must not take the owner's place when the operator runs it once more
+  await shop.db.connection().execute(async (db) => {
+    const again = recipe!.replaceAll('ann@example.com', owner.email).replaceAll('eve@example.com', thief)
+    await assert.rejects(sql.raw(again).execute(db), /sellers_email/)
+    await sql`rollback`.execute(db)
+  })
+  assert.equal((await signedIn(shop, owner.email)).id, owner.id)
 })
 
 test('which ways in there are is no secret, and holds nothing else', async () => {
