@@ -60,8 +60,8 @@ test('alert rules and dashboard read only metrics, labels and routes that the se
       assert(body.includes(`queue="${queue}"`), `${title}: ${queue}`)
     for (const [, pattern = ''] of expr.matchAll(/queue[=!]~"([^"]*)"/g)) {
       const queues = [...body.matchAll(/^till_jobs_oldest_seconds\{queue="([^"]*)"\}/gm)].map(([, queue]) => queue!)
-      const late = queues.filter((queue) => queue === 'mail' || /_code_|^email_/.test(queue))
-      const kinds = ['mail', 'seller_code', 'mailbox_code', 'email_change', 'email_consent']
+      const late = queues.filter((queue) => /^(withdrawal_)?mail$|_code_|^email_/.test(queue))
+      const kinds = ['mail', 'withdrawal_mail', 'seller_code', 'mailbox_code', 'email_change', 'email_consent']
       for (const kind of kinds)
         assert(
           late.some((queue) => queue.startsWith(kind)),
@@ -90,7 +90,10 @@ test('a number that stays unknown raises an alarm too, as an old one does', () =
   for (const number of timed)
     assert(
       // the service sends no number for a kind of backup that never went well, and otherwise NaN
-      all.some((expr) => expr === `${number} != ${number}` || expr.endsWith(` unless ${number}`)),
+      all.some((expr) => {
+        const lasting = number.replace(/\((.*)\)/, '(last_over_time($1[1h]))')
+        return expr === `${lasting} != ${lasting}` || expr.endsWith(` unless ${number}`)
+      }),
       number,
     )
 })
