@@ -72,7 +72,7 @@ export function makeOrders(
     const { attempt: _, left: __, ...rest } = kept
     const isSame = kept.orderId === orderId
     // A forged link can name another product. The buyer must not pay the order under that name.
-    if (sold !== productId) return ownSite?.replace(`?product=${sold}&order=${orderId}#p=${kept.link}`)
+    if (sold !== productId) return (ownSite ?? location).replace(`?product=${sold}&order=${orderId}#p=${kept.link}`)
     const next = { ...(isSame ? kept : { ...rest, orderId }), ...(emailHint && { email: emailHint }) }
     if (!emailHint) rememberOrder(orderId, kept.email, statusToken)
     keep(productId, next)
@@ -102,7 +102,7 @@ export function makeOrders(
     keep(productId, undefined)
     const { kept } = get()
     // The link is damaged. The order's page helps only its buyer on.
-    if (kept?.link) return ownSite?.replace(`/order/?order=${kept.orderId}`)
+    if (kept?.link) return (ownSite ?? location).replace(`/order/?order=${kept.orderId}`)
     set({ ...NO_ORDER, kept: undefined, trouble: undefined })
   }
 
