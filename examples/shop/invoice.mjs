@@ -22,7 +22,7 @@ async function call(path, init) {
   return answer
 }
 
-// A purchase keeps its order, so that nobody pays it twice: it gets another one only when the last one was not paid in time.
+// A purchase keeps its order, so that the buyer pays once. It gets another order only when the last one has expired.
 const lines = fs.existsSync(INVOICES) ? fs.readFileSync(INVOICES, 'utf8').split('\n').filter(Boolean) : []
 /** @type {Invoice[]} */
 const invoices = lines

@@ -21,7 +21,7 @@ export class Turns {
     await this.#before
     const permit = await this.#permits.acquire()
     if (this.#isOver) {
-      // nobody would release it
+      // the part that asked for the permit has ended, so it cannot release it
       await permit.release()
       throw new Error('the write is over')
     }

@@ -83,7 +83,7 @@ export async function askPayment(ask: Visit, id: string, query: Query = {}): Pro
   throw new ProcessorUnavailable('Razorpay answered with another payment')
 }
 
-/** What the adapter needs of an item to read on after it. */
+/** The fields by which the adapter finds the place after an item. */
 interface Listed {
   id: string
   created_at: number
