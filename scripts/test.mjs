@@ -7,6 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { stripVTControlCharacters } from 'node:util'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
 import { cpuSeconds } from './cpu-seconds.mjs'
 import { allGroups, dearest, groupsOf } from './test-groups.mjs'
@@ -28,6 +29,7 @@ const TEST_TIMEOUT_MS = 1_800_000
 /** On Linux a folder in memory. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 3 * 1024 ** 3
+const FAILURE_CHARACTERS = 300
 const BROWSER_RESULTS = path.join('node_modules', '.cache', 'browser-tests.json')
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
@@ -43,12 +45,15 @@ if (!process.env.TMPDIR && hasMemory()) process.env.TMPDIR = MEMORY
 // the test processes share their compiled code
 process.env.NODE_COMPILE_CACHE ??= path.resolve('node_modules', '.cache', 'compiled')
 const total = { passed: 0, failed: 0, skipped: 0 }
+/** What failed, as it is named again below the total: a log that is cut off keeps its end. @type {string[]} */
+const failures = []
 for (const [name, part] of Object.entries(PARTS)) {
   if (only && only !== name) continue
   const counts = await part(files)
   // a part in which nothing ran has not shown that anything works
   if (counts.passed + counts.failed === 0) {
     console.log(`✖ ${name}: nothing ran`)
+    failures.push(`${name}: nothing ran`)
     counts.failed = 1
   }
   total.passed += counts.passed
@@ -59,6 +64,7 @@ const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 const seconds = cpuSeconds()
 const cost = `in ${Math.round(process.uptime())} s${seconds ? `, ${seconds} s of CPU time` : ''}`
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}, ${cost}`)
+for (const failure of failures) console.log(`✖ ${failure}`)
 process.exit(total.failed === 0 ? 0 : 1)
 
 /** Each test's own database is 480 files, which take most of a test's time on a disk. */
@@ -75,6 +81,7 @@ async function checkText() {
     const began = Date.now()
     const ok = await runNode([path.join('node_modules', program), ...args])
     counts[ok ? 'passed' : 'failed']++
+    if (!ok) failures.push(name)
     console.log(`${ok ? '✔' : '✖'} ${name} (${Date.now() - began} ms)`)
   })
   await Promise.all(checks)
@@ -92,8 +99,12 @@ async function runUnitTests(files) {
     timeout: TEST_TIMEOUT_MS,
   })
   let anyFailure = false
-  stream.on('test:fail', () => {
+  stream.on('test:fail', ({ name, file = '', line = 0, details: { error } }) => {
     anyFailure = true
+    // a suite fails because of a test in it, which is named by an event of its own
+    if ('failureType' in error && error.failureType === 'subtestsFailed') return
+    const cause = error.cause instanceof Error ? error.cause.message : error.message
+    failures.push(`${path.relative('', file)}:${line} › ${name}: ${shortened(cause)}`)
   })
   stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {
     if (file) return // the summary of one group; the one of the whole run has no file
@@ -115,10 +126,33 @@ async function runBrowserTests(files) {
     PLAYWRIGHT_JSON_OUTPUT_NAME: BROWSER_RESULTS,
   })
   if (!fs.existsSync(BROWSER_RESULTS)) return { passed: 0, failed: 1, skipped: 0 }
-  const { stats } = JSON.parse(fs.readFileSync(BROWSER_RESULTS, 'utf8'))
+  const { stats, suites } = JSON.parse(fs.readFileSync(BROWSER_RESULTS, 'utf8'))
+  failures.push(...failedSpecs(suites))
   // a failure outside of any test, as in the set-up, is in no count
   const failed = stats.unexpected > 0 || ok ? stats.unexpected : 1
+  if (failed > 0 && failures.length === 0) failures.push('browser: failed outside of any test, see above')
   return { passed: stats.expected + stats.flaky, failed, skipped: stats.skipped }
+}
+
+/**
+ * @param {import('@playwright/test/reporter').JSONReportSuite[]} suites
+ * @returns {string[]}
+ */
+function failedSpecs(suites) {
+  return suites.flatMap(({ specs, suites: inner = [] }) => [
+    ...specs
+      .filter(({ ok }) => !ok)
+      .map(({ file, line, title, tests }) => {
+        const error = tests.flatMap(({ results }) => results).find((result) => result.error)?.error
+        return `test/browser/${file}:${line} › ${title}: ${shortened(error?.message ?? '')}`
+      }),
+    ...failedSpecs(inner),
+  ])
+}
+
+/** @param {string} text as it came, with the colours of a terminal */
+function shortened(text) {
+  return stripVTControlCharacters(text).replace(/\s+/g, ' ').trim().slice(0, FAILURE_CHARACTERS)
 }
 
 /**
