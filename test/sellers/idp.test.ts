@@ -443,7 +443,11 @@ test('only what the provider has signed makes a session recent, not that the bro
   const asked = new URL(locationOf(await newBrowser(shop).call('GET', again))).searchParams
   assert.equal(asked.get('max_age'), '0')
   const ordinary = new URL(locationOf(await newBrowser(shop).call('GET', START))).searchParams
-  assert.deepEqual([ordinary.has('max_age'), ordinary.has('prompt')], [false, false], 'an ordinary sign-in asks for no second one')
+  assert.deepEqual(
+    [ordinary.has('max_age'), ordinary.has('prompt')],
+    [false, false],
+    'an ordinary sign-in asks for no second one',
+  )
   const now = nowSeconds()
   const rows: [number | undefined, boolean][] = [
     [undefined, false],
