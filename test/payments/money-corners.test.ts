@@ -193,6 +193,19 @@ test('a voucher that the buyer carries to a shop is not cancelled after a day', 
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
+test('a voucher that the buyer takes after the last look of the first day gets its days too', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout({ productId: await shop.product() }, KEY)
+  await due(shop, order, { ageHours: 30 })
+  await sql`update orders set expires_at = now() where id = ${order.orderId}`.execute(shop.db)
+  bank.confirm(intentOf(order), { method: 'oxxo', outcome: 'requires_action' })
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+  bank.confirm(intentOf(order), { method: 'oxxo' })
+  await server.delivered()
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
 test('a buyer who wants to pay an order that was meanwhile paid without a notification learns that it is paid', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   server.knobs.notify = 'never'

@@ -156,8 +156,8 @@ async function askAbout(
   if (id === undefined) return false
   let payment = await processor.fetchPayment(id)
   let ends = order.over && order.state !== 'expired' && payment.state === 'open'
-  if (ends && attempt.state === 'processing') {
-    // the bank has said no just now: the buyer gets a mail, and time to pay again
+  if (ends && (attempt.state === 'processing' || payment.takesDays)) {
+    // the bank has said no just now: the buyer gets a mail, and time to pay again. Or the buyer has just got a voucher, and time to pay it.
     await settle({ processor: processor.name, payment })
     ends = await isOver(db, order.id)
     if (!ends) return true
