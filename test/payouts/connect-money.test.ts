@@ -147,6 +147,19 @@ test('a part of a fee goes back once, when another job returns it after this one
   await all().feeBack(order, 30)
 })
 
+test('a part of a fee that Stripe has not taken yet goes back once Stripe has taken it', async () => {
+  const seller = await all().selling()
+  seller.bank.takesFeesLater = true
+  const order = await all().paid(seller)
+  await refund(seller, order, 950)
+  await all().refundedMinor(order.orderId, 950)
+  const looks = () => all().server.calls.filter(({ path }) => path === `/v1/charges/${all().chargeOf(order)}`).length
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), looks()), (count) => count > 1) // oxfmt-ignore
+  seller.bank.takeFee(seller.bank.charges.find(({ id }) => id === all().chargeOf(order))!)
+  await eventually(async () => (await all().hurry('return_fee', order.orderId), feeJobs(order)), (left) => left.length === 0) // oxfmt-ignore
+  await all().feeBack(order, 19)
+})
+
 test('a part of a fee whose account gives no access for a while goes back when it does again', async () => {
   const seller = await all().selling()
   const order = await all().paid(seller)

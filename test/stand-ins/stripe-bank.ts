@@ -69,6 +69,8 @@ export class StripeBank {
   statementPrefix = 'TILL'
   /** The currency of the account's country. */
   defaultCurrency = 'usd'
+  /** `takeFee` takes each fee, and not the payment. */
+  takesFeesLater = false
   /** The balance is empty and refunds are refused. */
   refusesRefunds = false
   private readonly owed = new Map<string, number>()
@@ -366,6 +368,11 @@ export class StripeBank {
     return this.finish(id, outcome === 'succeed' ? 'succeed' : 'fail')
   }
 
+  /** What Stripe may do up to an hour after the payment. */
+  takeFee(charge: Wire): void {
+    charge['application_fee'] = this.platform!.collectFee(charge)
+  }
+
   /** The bank that was working on it has decided. */
   finish(id: string, how: 'succeed' | 'fail'): Wire {
     const intent = this.find(this.paymentIntents, 'payment_intent', id)
@@ -374,7 +381,7 @@ export class StripeBank {
     if (how === 'succeed') {
       Object.assign(charge, { status: 'succeeded', paid: true, captured: true, amount_captured: charge['amount'] })
       Object.assign(intent, { status: 'succeeded', amount_received: charge['amount'] })
-      if (charge['application_fee_amount']) charge['application_fee'] = this.platform!.collectFee(charge)
+      if (charge['application_fee_amount'] && !this.takesFeesLater) this.takeFee(charge)
       this.move(charge['id'], 'charge', charge['amount'], charge['currency'], charge['application_fee_amount'] ?? 0)
       this.tell('charge.succeeded', charge)
       this.tell('payment_intent.succeeded', intent)

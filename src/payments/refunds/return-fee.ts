@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
+import { FeePending } from '../../processors/fee-pending.ts'
 import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
 
 /** As long as a refund is tried. */
@@ -50,6 +51,7 @@ async function returnPart(
     if (fee.totalMinor > 0)
       await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
   } catch (error) {
+    if (error instanceof FeePending) throw new TryLater('the processor has not taken the fee yet')
     // the seller has ended our access, or our key is another account's. It can come back, and until then the fee is owed
     if (!(error instanceof PaymentUnknown)) throw error
     throw new TryLater('the seller’s account gives no access')

@@ -52,7 +52,9 @@ const Charge = Type.Object({
   disputed: Type.Boolean(),
   created: Seconds,
   payment_intent: nullable(PaymentId),
-  /** The fee that we took, at a seller's connected account. */
+  /** The fee that we take, at a seller's connected account. */
+  application_fee_amount: Type.Optional(nullable(Amount)),
+  /** Stripe takes it up to an hour after the payment (https://docs.stripe.com/payments/payment-intents/asynchronous-capture). */
   application_fee: Type.Optional(nullable(idOf('fee'))),
   /** A copy of the payment intent's metadata at the time of the charge. */
   metadata: Type.Optional(nullable(Metadata)),

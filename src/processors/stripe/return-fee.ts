@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe'
 import { isRefusal } from '../api-refusal.ts'
+import { FeePending } from '../fee-pending.ts'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { FeeReturn } from '../seller-accounts.ts'
 import { feePartToStripe } from './amounts.ts'
@@ -26,8 +27,12 @@ export async function returnFee(
     unlessMissing,
   )
   const id = charge.application_fee
-  // a fee that rounds to nothing was not taken
-  if (charge.id !== captureId || !id) return
+  if (charge.id !== captureId) throw new ProcessorUnavailable('Stripe told of another charge')
+  if (!id) {
+    if (charge.application_fee_amount) throw new FeePending('Stripe has not taken the fee yet')
+    // a fee that rounds to nothing is never taken
+    return
+  }
   const isMade = async (): Promise<boolean> => {
     const made = listed(
       connectShapes.feeRefunds,
