@@ -129,4 +129,12 @@ test('compose runs the image without rights, alone or with PostgreSQL and Caddy'
   const named = Object.values(file.services).flatMap(({ volumes = [] }) => volumes.map((one) => one.split(':')[0]!)).filter((one) => !one.startsWith('.')) // oxfmt-ignore
   assert.deepEqual(named.sort(), Object.keys(file.volumes).sort())
   assert.match(read('deploy/Caddyfile'), /^\{\$BASE_URL\}, \{\$APP_URL\} \{$/m, 'the two host names')
+  // before real money the guide removes what a try has stored: the files and the database, and never the certificates
+  const removed = [...read('docs/deploy.md').matchAll(/^sudo docker volume rm (.*)$/gm)].map(([, all]) =>
+    all!.split(' '),
+  )
+  const stored = ['till', 'postgres', 'till-alone'].map(
+    (name) => `till_${file.services[name]!.volumes![0]!.split(':')[0]}`,
+  )
+  assert.deepEqual(removed.flat().sort(), stored.sort())
 })
