@@ -113,7 +113,7 @@ function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ou
 }
 
 /** Checks the needs of sellers' own accounts at Stripe: a platform, an address for their events, and its secret. */
-function checkSellers(patient: Patient, { takesSellers, addresses }: AccountCheck): Finding[] {
+function checkSellers(patient: Patient, { takesSellers, lacksForSellers = [], addresses }: AccountCheck): Finding[] {
   const about = 'sellers’ accounts'
   const platform = takesSellers
     ? fine(about, 'can be opened below this account')
@@ -122,6 +122,11 @@ function checkSellers(patient: Patient, { takesSellers, addresses }: AccountChec
         'cannot be opened: this account is no platform, or the key may not write accounts',
         'set up Connect in the dashboard, or give the restricted key the permissions of Connect',
       )
+  const payouts = failure(
+    `${about} payouts`,
+    `the key may not read ${lacksForSellers.join(', ')}, which sellers’ payouts need`,
+    'give the restricted key these permissions, for connected accounts too',
+  )
   const secrets = patient.config.stripe?.webhookSecrets.length ?? 0
   const secret = warning(
     `${about} secret`,
@@ -129,7 +134,12 @@ function checkSellers(patient: Patient, { takesSellers, addresses }: AccountChec
     'set both, separated by a comma',
   )
   const theirs = addresses?.filter(({ ofSellers }) => ofSellers)
-  return [platform, ...(secrets < 2 ? [secret] : []), ...checkAddresses(patient, 'stripe', theirs, true)]
+  return [
+    platform,
+    ...(lacksForSellers.length > 0 ? [payouts] : []),
+    ...(secrets < 2 ? [secret] : []),
+    ...checkAddresses(patient, 'stripe', theirs, true),
+  ]
 }
 
 /** Checks whether Razorpay passes money on to sellers' accounts below ours: it does so for accounts that have asked for it. */

@@ -20,6 +20,8 @@ export interface AccountCheck {
   addresses?: NotificationAddress[] | undefined
   /** Whether sellers can have accounts below ours. Undefined: the processor has no such thing. */
   takesSellers?: boolean | undefined
+  /** The same as `lacks`, for what only sellers' accounts below ours need. */
+  lacksForSellers?: string[] | undefined
   /** The account's prefix of statement descriptors. Empty: none. Undefined: the processor does not say. */
   statementPrefix?: string | undefined
   /** Each payment method in our settings. `refused` says why a payment cannot start with it. */

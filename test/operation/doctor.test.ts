@@ -188,6 +188,15 @@ test('where sellers have accounts of their own, the doctor asks for the platform
 
   stripe.knobs.forbidden = ['/v1/accounts']
   assertSays(await examine(two), 'sellers’ accounts', 'failure', /no platform/)
+
+  stripe.knobs.forbidden = ['/v1/payouts', '/v1/balance_transactions']
+  const unread = await examine(two)
+  assertSays(unread, 'sellers’ accounts payouts', 'failure', /may not read balance, payouts, which/)
+  // a shop without such accounts needs neither
+  assertSays(unread, 'stripe', 'fine', /takes the key/)
+  const manual = await examine({ ...two, PAYOUTS: 'manual' })
+  assertSays(manual, 'stripe', 'fine', /takes the key/)
+  assert(manual.every((one) => one.about !== 'sellers’ accounts payouts'))
 })
 
 test('where Razorpay passes sellers’ money on, the doctor asks whether the account has Route', async (t) => {

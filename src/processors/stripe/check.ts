@@ -11,6 +11,9 @@ import { type AccountSettings, shapes } from './entities.ts'
 
 type Send = Parameters<typeof ask>[2]
 
+/** Permissions that only payouts of sellers' own accounts need. */
+const FOR_SELLERS: readonly string[] = ['payouts', 'balance']
+
 /**
  * Reads one item of each list that the service reads, so that a missing permission of a restricted key shows. Reads the addresses
  * of notifications (https://docs.stripe.com/api/webhook_endpoints/list), and tries each of the `methods` from the settings.
@@ -57,10 +60,13 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('disputes', shapes.anyList, (sent) => stripe.disputes.list(one, sent)),
     read('events', shapes.anyList, (sent) => stripe.events.list(one, sent)),
     read('payment method configurations', shapes.anyList, (sent) => stripe.paymentMethodConfigurations.list(one, sent)),
+    read('payouts', shapes.anyList, (sent) => stripe.payouts.list(one, sent)),
+    read('balance', shapes.anyList, (sent) => stripe.balanceTransactions.list(one, sent)),
   ])
   // the service sells without these
-  const spare = new Set(['webhook endpoints', 'account', 'accounts', 'payment method domains'])
+  const spare = new Set(['webhook endpoints', 'account', 'accounts', 'payment method domains', ...FOR_SELLERS])
   check.takesSellers = sellers !== undefined
+  check.lacksForSellers = check.lacks.filter((what) => FOR_SELLERS.includes(what)).sort()
   check.lacks = check.lacks.filter((what) => !spare.has(what)).sort()
   if (domains)
     check.hosts = [...(await knownHosts(stripe, () => until))].flatMap(([host, { enabled }]) => (enabled ? [host] : []))
