@@ -176,7 +176,7 @@ test('the home page leads a newcomer to the demo product and to the mails', asyn
   await expect(page.frameLocator('iframe').getByRole('link').first()).toBeVisible()
 })
 
-/** The built pages on any file server, with the API's address that the operator wrote into them. */
+/** The built pages on any file server, with the API's address that the operator wrote into them, and the policy of docs/payments.md. */
 async function staticHost(): Promise<{ url: string; close: () => Promise<void> }> {
   const types: Record<string, string> = {
     '.html': 'text/html',
@@ -185,11 +185,17 @@ async function staticHost(): Promise<{ url: string; close: () => Promise<void> }
     '.svg': 'image/svg+xml',
     '.png': 'image/png',
   }
+  const ofService = (await fetch(DEMO_URL)).headers.get('content-security-policy')!
+  const ofPay = ofService.replace("connect-src 'self'", `connect-src 'self' ${BASE_URL}`)
+  const ofOthers = ofPay.replaceAll(/ 'sha256-[^']+'/g, '')
   const server = http.createServer(async (request, response) => {
     const { pathname } = new URL(request.url!, 'http://host')
     const file = path.join(DIST, pathname.endsWith('/') ? `${pathname}index.html` : pathname)
     const body = await readFile(file).catch(() => undefined)
-    response.writeHead(body ? 200 : 404, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' })
+    response.writeHead(body ? 200 : 404, {
+      'content-type': types[path.extname(file)] ?? 'application/octet-stream',
+      'content-security-policy': pathname === '/pay/' ? ofPay : ofOthers,
+    })
     response.end(
       file.endsWith('.html')
         ? body?.toString().replace('name="till-api" content=""', `name="till-api" content="${BASE_URL}"`)
