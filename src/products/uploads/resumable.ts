@@ -7,6 +7,7 @@ import { isId } from '../../kit/ids.ts'
 import type { Resumable } from '../../kit/storage/storage.ts'
 import { refuseOtherProduct } from '../../sellers/keys/narrow.ts'
 import { uploadLocker } from './locks.ts'
+import { finishedFile, publish } from './publish.ts'
 import {
   type FileRow,
   type NewUpload,
@@ -15,10 +16,8 @@ import {
   type Uploads,
   beginUpload,
   findUpload,
-  finishedFile,
   giveUp,
   isFileName,
-  publish,
 } from './uploads.ts'
 
 const PATH = '/api/uploads'

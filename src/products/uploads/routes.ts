@@ -8,6 +8,7 @@ import { notValid } from '../../kit/period.ts'
 import { Time, refusing } from '../../kit/schema.ts'
 import { type Browsers, needs } from '../../sellers/guard.ts'
 import { type BodyReader, bodyReader } from './body-reader.ts'
+import { publish } from './publish.ts'
 import type { AnswerTus } from './resumable.ts'
 import { tusRoutes } from './tus-routes.ts'
 import {
@@ -19,7 +20,6 @@ import {
   giveUp,
   isFileName,
   keptOpen,
-  publish,
   viewOf,
 } from './uploads.ts'
 

@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import { type QuotaOwner, type UploadLimits, quotaOf } from './limits.ts'
-import { type Db, type Tx, inTransaction, retryConflicts } from '../../kit/database.ts'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Storage, Stored } from '../../kit/storage/storage.ts'
+import type { Storage } from '../../kit/storage/storage.ts'
 import { ofProducts } from '../../sellers/keys/narrow.ts'
 import { NOT_IN_A_LINE } from '../fields.ts'
-import { takeOffSale } from '../off-sale.ts'
-import { contentTypeOf } from './content-type.ts'
 
 /** No seller needs this many unfinished uploads. */
 const MOST_OPEN = 1000
@@ -62,8 +60,6 @@ export const NOT_A_NAME = 'is one line of text without control characters, such 
 /** Buyers read the name before they open the file, so no hidden character, or one that changes the text's direction, may be in it. */
 export const isFileName = (name: string): boolean =>
   name.trim() !== '' && [...name].length <= 255 && name.isWellFormed() && !NOT_IN_A_LINE.test(name)
-
-const RECALLED = 'A file with exactly these bytes was recalled. This one is not offered to buyers.'
 
 export interface Uploads {
   db: Db
@@ -135,59 +131,6 @@ export async function findUpload(db: Db, id: string, { sellerId, productIds }: U
     select ${COLUMNS} from uploads
     where id = ${id} and seller_id = ${sellerId} and ${ofProducts(sql`product_id`, productIds)}`.execute(db)
   if (!rows[0]) throw new Refusal('upload_not_found', 'There is no such upload of yours.')
-  return rows[0]
-}
-
-/**
- * Turns a stored upload into a file of the product. One statement ends the upload, adds the file and removes the file that it replaces,
- * so a repeat adds nothing. Refuses `checksum_mismatch` and `file_withdrawn`; then it keeps nothing.
- */
-export async function publish(db: Db, storage: Storage, upload: Upload, stored: Stored): Promise<FileRow> {
-  const { id } = upload
-  if (stored.size !== upload.sizeBytes || (upload.sha256 ?? stored.sha256) !== stored.sha256) {
-    await giveUp(db, storage, id)
-    throw new Refusal('checksum_mismatch', `The received bytes hash to ${stored.sha256}. Nothing was stored.`)
-  }
-  if (await isRecalled(db, upload.sellerId, stored.sha256)) {
-    await giveUp(db, storage, id)
-    throw new Refusal('file_withdrawn', RECALLED)
-  }
-  const contentType = await contentTypeOf(storage, id, stored.size)
-  const published = sql<FileRow & { isRemoved: boolean }>`
-    with finished as (
-      update uploads set state = 'finished', expires_at = now() + interval '1 day', lock_holder = null, locked_until = null
-      where id = ${id} and state = 'open' returning id, product_id, name, replaces
-    ), replaced as (
-      update files set removed_at = clock_timestamp() where id = (select replaces from finished) and removed_at is null
-    ), changed as (
-      update products set updated_at = now() where id = (select product_id from finished)
-    )
-    insert into files (id, product_id, name, size_bytes, sha256, content_type, position)
-    select id, product_id, name, ${stored.size}, ${stored.sha256}, ${contentType},
-      (select f.position from files f where f.id = finished.replaces) from finished
-    returning ${FILE_COLUMNS}, removed_at is not null as "isRemoved"`
-  // it can deadlock with a recall of the same bytes
-  const { rows } = await retryConflicts(() => published.execute(db))
-  if (!rows[0]) return finishedFile(db, id)
-  const { isRemoved, ...file } = rows[0]
-  if (isRemoved) {
-    await inTransaction(db, (tx) => takeOffSale(tx, [upload.productId]))
-    throw new Refusal('file_withdrawn', RECALLED)
-  }
-  return file
-}
-
-/** If a recall comes between this check and the publishing, the database removes the file as it is added. */
-async function isRecalled(db: Db, sellerId: string, sha256: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from withdrawn_files where seller_id = ${sellerId} and sha256 = ${sha256}`.execute(db)
-  return rows.length > 0
-}
-
-/** The file of an upload that another request has finished. */
-export async function finishedFile(db: Db, id: string): Promise<FileRow> {
-  const { rows } = await sql<FileRow>`select ${FILE_COLUMNS} from files where id = ${id}`.execute(db)
-  if (!rows[0]) throw new Refusal('upload_expired', 'This upload was given up: please begin it again.')
   return rows[0]
 }
 
