@@ -52,6 +52,38 @@ test('buyers see files in the order that their seller gave them, everywhere', as
   assert.deepEqual(await names(), ['three', 'two-b', 'one', 'four'])
 })
 
+test('a file that replaces one of several takes its place, also where the seller has moved none', async () => {
+  const { id, names, read } = await product(['one', 'two', 'three'])
+  const [one] = await read()
+  await ann.send('POST', `/api/products/${id}/files?name=one-b&replaces=${one!.id}`, Buffer.from('one-b'))
+  assert.deepEqual(await names(), ['one-b', 'two', 'three'])
+  await ann.send('POST', `/api/products/${id}/files?name=four`, Buffer.from('four'))
+  assert.deepEqual(await names(), ['one-b', 'two', 'three', 'four'])
+})
+
+for (const [first, second] of [
+  ['v2', 'v3'],
+  ['v3', 'v2'],
+] as const)
+  test(`of two uploads that replace one file, the one begun last stays, also when ${first} is complete before ${second}`, async () => {
+    const { id, names, read } = await product(['v1', 'other'])
+    const replaces = (await read())[0]!.id
+    const begin = async (filename: string) =>
+      (await ann.begin(2, { productId: id, filename, replaces })).headers.get('location')!
+    const address = { v2: await begin('v2'), v3: await begin('v3') }
+    for (const name of [first, second]) assert.equal((await ann.patch(address[name], 0, Buffer.from(name))).status, 204)
+    assert.deepEqual(await names(), ['v3', 'other'])
+  })
+
+test('a file whose upload was to replace a removed one is added, and replaces no other', async () => {
+  const { id, names, read } = await product(['one', 'two'])
+  const replaces = (await read())[0]!.id
+  const begun = await ann.begin(3, { productId: id, filename: 'one-b', replaces })
+  await ann.browser.call('DELETE', `/api/products/${id}/files/${replaces}`)
+  assert.equal((await ann.patch(begun.headers.get('location')!, 0, Buffer.from('new'))).status, 204)
+  assert.deepEqual(await names(), ['two', 'one-b'])
+})
+
 test('another name reaches earlier buyers of the file, and its bytes stay', async () => {
   const { id, change, names } = await product(['bok.pdf'])
   const email = newMailbox()

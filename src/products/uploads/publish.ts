@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Storage, Stored } from '../../kit/storage/storage.ts'
+import { inOrder } from '../find.ts'
 import { contentTypeOf } from './content-type.ts'
 import { FILE_COLUMNS, type FileRow, type Upload, giveUp } from './uploads.ts'
 
@@ -49,17 +50,56 @@ async function publishIn(
   // with the lock, a simultaneous move, removal or upload sees this one, or this one sees it
   await sql`select from products where id = ${productId} for update`.execute(tx)
   await sql`update products set updated_at = now() where id = ${productId}`.execute(tx)
+  const replaced = replaces ? await findReplaced(tx, id, replaces) : undefined
+  if (replaced?.isOnSale && replaced.position === null) await numberFiles(tx, productId)
   const { rows } = await sql<FileRow & { isRemoved: boolean }>`
     insert into files (id, product_id, name, size_bytes, sha256, content_type, position)
     values (${id}, ${productId}, ${name}, ${size}, ${sha256}, ${contentType},
-      (select f.position from files f where f.id = ${replaces ?? null}))
+      (select f.position from files f where f.id = ${replaced?.id ?? null}))
     returning ${FILE_COLUMNS}, removed_at is not null as "isRemoved"`.execute(tx)
   const { isRemoved, ...file } = rows[0]!
   // all of it is undone: the file that this one was to replace stays on sale
   if (isRemoved) throw recalled()
-  if (replaces)
-    await sql`update files set removed_at = clock_timestamp() where id = ${replaces} and removed_at is null`.execute(tx)
+  const gone = replaced?.isNewer ? id : replaced?.id
+  if (gone)
+    await sql`update files set removed_at = clock_timestamp() where id = ${gone} and removed_at is null`.execute(tx)
   return file
+}
+
+interface Replaced {
+  id: string
+  position: number | null
+  isOnSale: boolean
+  /** Its upload began after the present one, so the seller chose it later. */
+  isNewer: boolean
+}
+
+/**
+ * The file whose place an upload takes: the file it was begun for, or what has replaced that one since. Two uploads can be begun for one
+ * file, and must not both stay on sale.
+ */
+async function findReplaced(tx: Tx, id: string, replaces: string): Promise<Replaced | undefined> {
+  const { rows } = await sql<Replaced>`
+    with recursive line as (
+      select ${replaces}::text collate "C" as id, null::timestamptz as begun_at
+      union all
+      select u.id, u.created_at from uploads u join line on u.replaces = line.id where u.state = 'finished' and u.id <> ${id}
+    )
+    select f.id, f.position, f.removed_at is null as "isOnSale",
+      coalesce(f.removed_at is null and line.begun_at > mine.created_at, false) as "isNewer"
+    from line join files f on f.id = line.id, uploads mine
+    where mine.id = ${id} and (f.removed_at is null or f.id = ${replaces})
+    order by f.removed_at is null desc, line.begun_at desc nulls last limit 1`.execute(tx)
+  return rows[0]
+}
+
+/** Gives every file of the product the place where buyers see it. Without a place the files stand in the order of their upload. */
+async function numberFiles(tx: Tx, productId: string): Promise<void> {
+  await sql`
+    update files set position = o.position
+    from (select f.id, row_number() over (order by ${inOrder}) as position
+      from files f where f.product_id = ${productId} and f.removed_at is null) o
+    where files.id = o.id and files.position is distinct from o.position`.execute(tx)
 }
 
 /** The file of an upload that another request has finished. */
