@@ -147,6 +147,46 @@ test.describe('on a phone', () => {
   })
 })
 
+test('what was typed for one currency never changes the account of another, and a changed account is held at once', async ({
+  page,
+  context,
+}) => {
+  const sellerId = await newSeller(page)
+  for (const currency of ['EUR', 'USD']) {
+    await adjust(sellerId, 5000, currency)
+    const data = { kind: 'iban', name: 'Ann Müller', iban: 'DE89370400440532013000' }
+    const headers = { origin: new URL(page.url()).origin }
+    expect((await context.request.put(`/api/payout-details/${currency}`, { data, headers })).ok()).toBe(true)
+  }
+  await database.query(`update payout_details set payable_from = now() - interval '1 day' where seller_id = $1`, [
+    sellerId,
+  ])
+  await page.goto('/shop/#/money')
+  const change = (currency: string) => page.getByRole('button', { name: `Change the account for ${currency}` }).click()
+  const form = (currency: string) => page.getByRole('form', { name: `Payout details for ${currency}` })
+  const save = async (currency: string, iban: string) => {
+    await form(currency).getByLabel('Account holder').fill('Eve Adams')
+    await form(currency).getByLabel('IBAN', { exact: true }).fill(iban)
+    await form(currency).getByRole('button', { name: 'Save' }).click()
+  }
+  await change('EUR')
+  await save('EUR', 'DE89370400440532013001')
+  await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
+  await change('USD')
+  await expect(form('USD').getByLabel('Account holder')).toHaveValue('')
+  await save('USD', 'GB29NWBK60161331926819')
+  await expect(page.getByText('GB … 6819')).toBeVisible()
+  await expect(page.getByText('DE … 3000')).toBeVisible()
+  await expect(page.getByText('Payouts are held until', { exact: false })).toHaveCount(1)
+
+  await change('EUR')
+  await save('EUR', 'DE89370400440532013001')
+  await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
+  await form('EUR').getByRole('button', { name: 'Cancel' }).click()
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Change the account for EUR' })).toBeVisible()
+})
+
 test('an account is changed only after a sign-in of the last ten minutes, and the form comes back', async ({
   page,
 }) => {

@@ -24,6 +24,12 @@ import {
 const CHOSEN = `${DRAFTS}payout-details`
 export const chosenBefore = () => readTab<Pick<TypedDetails, 'currency' | 'kind' | 'name'>>(CHOSEN)
 
+/** What was chosen for another currency must not save the account of that one. */
+function begin(currency: string): TypedDetails {
+  const chosen = chosenBefore()
+  return { ...noDetails(currency), ...(chosen?.currency === currency && chosen) }
+}
+
 interface DetailsFormProps {
   currency: string
   /** The currency is settled, so there is nothing to choose. */
@@ -34,7 +40,7 @@ interface DetailsFormProps {
 
 /** Asks where the money of a currency goes. */
 export function DetailsForm({ currency, isSettled, onSaved, onCancel }: DetailsFormProps) {
-  const [typed, setTyped] = useState<TypedDetails>(() => ({ ...noDetails(currency), ...chosenBefore() }))
+  const [typed, setTyped] = useState(() => begin(currency))
   useEffect(() => writeTab(CHOSEN, undefined), [])
   const [faults, setFaults] = useState<DetailsFaults>({})
   const [tries, setTries] = useState(0)
@@ -89,7 +95,14 @@ export function DetailsForm({ currency, isSettled, onSaved, onCancel }: DetailsF
           {action.busy && <span class="spinner" aria-hidden="true" />}
           Save
         </button>
-        <button type="button" class="button" onClick={onCancel}>
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            writeTab(CHOSEN, undefined)
+            onCancel()
+          }}
+        >
           Cancel
         </button>
       </div>

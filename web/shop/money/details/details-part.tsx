@@ -52,7 +52,8 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
                   />
                 ) : (
                   <Destination
-                    key={one.currency}
+                    // A changed account is held anew.
+                    key={`${one.currency} ${one.payableFrom}`}
                     details={one}
                     onEdit={() => setOpen(one.currency)}
                     onRemoved={() => changed(`The payout details for ${one.currency} are removed.`)}
