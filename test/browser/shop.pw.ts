@@ -300,6 +300,51 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('Add a file below; then you can publish it')).toBeVisible()
 })
 
+test('an upload that was complete before it was cancelled is shown as what it is, also after a reload', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const files = page.getByRole('list', { name: 'Files' })
+  const sent: string[] = []
+  // The service gets every byte, and its answer is lost.
+  await page.route('**/api/uploads/*', async (route) => {
+    const request = route.request()
+    if (request.method() === 'DELETE') return route.continue()
+    if (request.method() === 'PATCH') {
+      await route.fetch()
+      sent.push(request.url())
+    }
+    await route.abort()
+  })
+  await choose(page, () => button(page, 'Replace book.pdf').click(), ['wrong.pdf', Buffer.from('the wrong file')])
+  await expect.poll(() => sent.length).toBe(1)
+  await expect(page.getByText('The connection was lost. Trying again…')).toBeVisible()
+  await button(page, 'Cancel wrong.pdf').click()
+  await expect(alert(page, 'wrong.pdf was complete before you cancelled it.')).toContainText(
+    'It has taken the place of the earlier file.',
+  )
+  await expect(files.locator('.name')).toHaveText('wrong.pdf')
+  await expectAccessible(page, 'an upload that was cancelled too late')
+  await button(page, 'OK').click()
+  await expect(page.getByText('was complete before you cancelled it', { exact: false })).toHaveCount(0)
+
+  await choose(page, () => button(page, 'Add files').click(), ['more.pdf', Buffer.from('one more file')])
+  await expect.poll(() => sent.length).toBe(2)
+  await button(page, 'Pause more.pdf').click()
+  await page.reload()
+  await expect(files.locator('.name')).toHaveText(['wrong.pdf', 'more.pdf'])
+  await expect(page.getByText('is not complete', { exact: false })).toHaveCount(0)
+  // The entry is gone, so it does not come back when the file is removed elsewhere.
+  const [, more] = await filesOf(context, id)
+  await context.request.delete(`/api/products/${id}/files/${more!.id}`, { headers: { origin: BASE_URL } })
+  await page.reload()
+  await expect(files.locator('.name')).toHaveText('wrong.pdf')
+  await expect(page.getByText('is not complete', { exact: false })).toHaveCount(0)
+})
+
 test('files are renamed and ordered, and the page asks about a second file of the same name', async ({
   page,
   context,

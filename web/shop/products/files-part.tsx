@@ -6,9 +6,17 @@ import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts
 import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
 import { isNameOf } from '../uploads/names.ts'
-import { forgetDone, giveUp as giveUpUpload, uploads, type Upload } from '../uploads/uploads.ts'
+import {
+  forgetDone,
+  forgetTooLate,
+  giveUp as giveUpUpload,
+  tooLate,
+  uploads,
+  type CancelledLate,
+  type Upload,
+} from '../uploads/uploads.ts'
 import { RecalledFromSale } from '../recalled.tsx'
-import { unfinishedOf, type Unfinished } from '../uploads/unfinished.ts'
+import { forget, unfinishedOf, type Unfinished } from '../uploads/unfinished.ts'
 import { useAdding, usePicker } from './adding-files.tsx'
 import { FileRow } from './file-row.tsx'
 import { Part } from './part.tsx'
@@ -25,8 +33,9 @@ interface FilesPartProps {
 export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProps) {
   const { items } = useStore(uploads)
   const own = items.filter(({ productId }) => productId === product.id)
-  const { trouble, refresh } = useRefresh(product.id, own, onChanged)
-  const { unfinished, giveUp } = useUnfinished(product.id, own)
+  const late = useStore(tooLate).items.filter(({ productId }) => productId === product.id)
+  const { trouble, refresh } = useRefresh(product.id, own, late.length, onChanged)
+  const { unfinished, giveUp } = useUnfinished(product, own)
   const { add, question } = useAdding(product, unfinished)
   const { picker, pick } = usePicker(add)
   const [removing, setRemoving] = useState<ProductFile>()
@@ -62,6 +71,9 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
       {unfinished.map((one) => (
         <UnfinishedUpload key={one.place} name={one.name} onGiveUp={() => giveUp(one)} />
       ))}
+      {late.map((one) => (
+        <TooLate key={one.id} upload={one} onRead={() => forgetTooLate(one.id)} />
+      ))}
       {trouble ? <Failed trouble={trouble} again={() => void refresh()} /> : null}
       <DropArea
         label={product.files.length > 0 ? 'Add files' : 'Choose files'}
@@ -86,7 +98,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
 }
 
 /** Loads the product again after each upload that is complete. */
-function useRefresh(productId: string, own: Upload[], onChanged: () => Promise<void>) {
+function useRefresh(productId: string, own: Upload[], late: number, onChanged: () => Promise<void>) {
   const [trouble, setTrouble] = useState<unknown>()
   const refresh = () =>
     onChanged().then(
@@ -98,19 +110,29 @@ function useRefresh(productId: string, own: Upload[], onChanged: () => Promise<v
     )
   const done = own.filter(({ stage }) => stage === 'done').length
   useEffect(() => {
-    if (done > 0) void refresh()
+    if (done + late > 0) void refresh()
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- each finished file is a reason to load again
-  }, [done])
+  }, [done, late])
   return { trouble, refresh }
 }
 
-/** The uploads that stopped on an earlier visit. A file that is being sent again is no longer one of them. */
-function useUnfinished(productId: string, own: Upload[]) {
+/**
+ * The uploads that stopped on an earlier visit. A file that is being sent again is no longer one of them, nor is one of the product's
+ * files: all its bytes had arrived, and only the answer was lost.
+ */
+function useUnfinished({ id: productId, files }: Pick<Product, 'id' | 'files'>, own: Upload[]) {
   const [givenUp, setGivenUp] = useState<string[]>([])
+  const isComplete = ({ id }: Unfinished) => files.some((file) => file.id === id)
   const unfinished = unfinishedOf(productId).filter(
-    ({ name, size, place }) =>
-      !own.some(({ file }) => file.size === size && isNameOf(name, file.name)) && !givenUp.includes(place),
+    (one) =>
+      !own.some(({ file }) => file.size === one.size && isNameOf(one.name, file.name)) &&
+      !givenUp.includes(one.place) &&
+      !isComplete(one),
   )
+  useEffect(() => {
+    for (const one of unfinishedOf(productId)) if (isComplete(one)) forget(one.place)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only a newer list can have more of them
+  }, [files])
   const giveUp = (one: Unfinished) => {
     setGivenUp([...givenUp, one.place])
     void giveUpUpload(one)
@@ -126,6 +148,22 @@ const UnfinishedUpload = ({ name, onGiveUp }: { name: string; onGiveUp: () => vo
       <p>Choose the same file again, and it goes on where it stopped.</p>
       <button type="button" class="link" onClick={onGiveUp}>
         Give it up
+      </button>
+    </div>
+  </div>
+)
+
+const TooLate = ({ upload: { name, replaces }, onRead }: { upload: CancelledLate; onRead: () => void }) => (
+  <div class="notice trial" role="alert">
+    <Icon name="alert" />
+    <div>
+      <b class="cut">{name} was complete before you cancelled it.</b>
+      <p>
+        {replaces ? 'It has taken the place of the earlier file.' : 'It is one of the files now.'} If new buyers should
+        not get it, remove it or replace it.
+      </p>
+      <button type="button" class="link" onClick={onRead}>
+        OK
       </button>
     </div>
   </div>

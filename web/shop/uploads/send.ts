@@ -71,16 +71,23 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   return { upload, done }
 }
 
-/** Ends an upload at the service. It is no error when the upload is already gone. */
-export async function end(url: string): Promise<void> {
-  await fetch(url, {
-    method: 'DELETE',
-    credentials: 'include',
-    referrerPolicy: 'no-referrer',
-    headers: { 'tus-resumable': '1.0.0' },
-  }).catch(() => {
+/**
+ * Ends an upload at the service. It is no error when the upload is already gone. Returns false where all bytes had arrived: then the
+ * upload is a file of the product.
+ */
+export async function end(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, {
+      method: 'DELETE',
+      credentials: 'include',
+      referrerPolicy: 'no-referrer',
+      headers: { 'tus-resumable': '1.0.0' },
+    })
+    return response.ok || problemIn(await response.text()).code !== 'upload_finished'
+  } catch {
     // The service cannot be reached: it drops the upload by itself after a day.
-  })
+    return true
+  }
 }
 
 function troubleOf(error: Error | DetailedError): unknown {

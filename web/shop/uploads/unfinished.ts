@@ -10,6 +10,8 @@ export interface Unfinished {
   /** The name under which it is kept. */
   place: string
   url: string
+  /** The id of the upload, which becomes the id of the file. */
+  id: string
   productId: string
   name: string
   size: number
@@ -35,6 +37,7 @@ export const unfinishedOf = (productId: string): Unfinished[] =>
           {
             place: urlStorageKey,
             url: uploadUrl,
+            id: uploadUrl.slice(uploadUrl.lastIndexOf('/') + 1),
             productId,
             name: metadata.filename ?? '',
             size: size ?? 0,

@@ -33,6 +33,9 @@ interface Run {
 
 /** The uploads of this page. They go on while another view is open. */
 export const uploads = newStore<{ items: Upload[] }>({ items: [] })
+/** An upload that was complete before it was cancelled: the answer to its last bytes was lost. */
+export type CancelledLate = Pick<Unfinished, 'id' | 'productId' | 'name' | 'replaces'>
+export const tooLate = newStore<{ items: CancelledLate[] }>({ items: [] })
 const runs = new Map<number, Run>()
 let lastKey = 0
 
@@ -59,7 +62,7 @@ export function goOn(key: number): void {
   startNext()
 }
 
-/** Cancels an upload and deletes its bytes at the service. */
+/** Cancels an upload and deletes its bytes at the service, unless it is complete there. */
 export function cancel(key: number): void {
   const upload = find(key)
   void stop(key)
@@ -71,11 +74,15 @@ export function cancel(key: number): void {
   startNext()
 }
 
-/** Gives up an upload of an earlier visit. */
-export async function giveUp({ url, place }: Unfinished): Promise<void> {
-  forget(place)
-  await end(url)
+/** Gives up an upload, also one of an earlier visit. */
+export async function giveUp(unfinished: Unfinished): Promise<void> {
+  forget(unfinished.place)
+  if (!(await end(unfinished.url))) tooLate.set({ items: [...tooLate.get().items, unfinished] })
 }
+
+/** The seller has read that it was too late. */
+export const forgetTooLate = (id: string): void =>
+  tooLate.set({ items: tooLate.get().items.filter((one) => one.id !== id) })
 
 /** By now the product's list contains the finished files. */
 export const forgetDone = (productId: string): void =>
