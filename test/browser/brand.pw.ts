@@ -54,6 +54,29 @@ test('a wrong colour and a wrong link are named at their fields, and what was ty
   await expect(page.getByLabel('Your terms')).toHaveValue('shop.example/terms')
 })
 
+test('a save leaves alone what another tab has changed since', async ({ page, context }) => {
+  await signUp(page)
+  const colour = page.getByLabel('Colour', { exact: true })
+  await expect(colour).toHaveValue('')
+  const origin = new URL(page.url()).origin
+  const brand = async (method: string, data?: object) => {
+    const response = await context.request.fetch('/api/brand', { method, data, headers: { origin } })
+    expect(response.ok(), await response.text()).toBe(true)
+    return (await response.json()) as object
+  }
+  await brand('PATCH', { refundPolicy: POLICY, asksConsent: true })
+  await colour.fill('#7a1fa2')
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByText('Saved. Buyers see it from now on.')).toBeVisible()
+  expect(await brand('GET')).toMatchObject({ accent: '#7a1fa2', refundPolicy: POLICY, asksConsent: true })
+  await expect(page.getByLabel('Refund policy')).toHaveValue(POLICY)
+  await expect(page.getByLabel(/^Ask buyers to agree/)).toBeChecked()
+  await colour.fill('')
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect.poll(() => brand('GET')).not.toHaveProperty('accent')
+  expect(await brand('GET')).toMatchObject({ refundPolicy: POLICY, asksConsent: true })
+})
+
 test('buyers see the seller’s logo, colour, links and policy', async ({ page, browser }) => {
   await signUp(page)
   await setBrand(page)

@@ -4,7 +4,7 @@ import { useAction } from '../ui/action.ts'
 import { TextField } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import type { Account } from './account.ts'
-import { type Brand, changeBrand, getBrand } from './brand-api.ts'
+import { type Brand, type BrandChange, changeBrand, getBrand } from './brand-api.ts'
 import { LogoField } from './logo-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
 import { useTyped } from './typed.ts'
@@ -31,6 +31,19 @@ const typedOf = (brand: Brand): Typed => ({
   asksConsent: brand.asksConsent ? YES : '',
 })
 
+/** The fields of `typed` that differ from `base`. */
+const changedIn = (typed: Typed, base: Typed): Partial<Typed> =>
+  Object.fromEntries(Object.entries(typed).filter(([name, value]) => value !== base[name as keyof Typed]))
+
+/** Only the changed members, so that changes from another tab to other fields stay. */
+function changesOf(typed: Typed, base: Typed): BrandChange {
+  const { asksConsent, ...texts } = changedIn(typed, base)
+  return {
+    ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim() || null])),
+    ...(asksConsent !== undefined && { asksConsent: asksConsent === YES }),
+  }
+}
+
 /** How the payment page, the order page and the receipts look to buyers. */
 export function BrandPart({ account }: { account: Account }) {
   const { value: brand, put } = useLoad('brand', () => account.asSeller(getBrand))
@@ -53,12 +66,13 @@ interface FormProps {
 }
 
 function BrandForm({ account, brand, onChanged }: FormProps) {
-  const [typed, setTyped] = useTyped(account, 'brand', typedOf(brand))
+  // What was typed stays together with the values that the form began with: another tab can have changed the brand since.
+  const [{ typed, base }, setState] = useTyped(account, 'brand-form', { typed: typedOf(brand), base: typedOf(brand) })
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [pressed, setPressed] = useState(0)
   const action = useAction()
   const change = (field: keyof Typed, value: string) => {
-    setTyped({ ...typed, [field]: value })
+    setState({ typed: { ...typed, [field]: value }, base })
     setFaults({ ...faults, [field]: undefined })
     action.clear()
   }
@@ -68,13 +82,15 @@ function BrandForm({ account, brand, onChanged }: FormProps) {
     const wrong = faultsOf(typed)
     setFaults(wrong)
     if (Object.keys(wrong).length > 0) return
-    const { asksConsent, ...texts } = typed
-    const given = Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim() || null]))
+    const changes = changesOf(typed, base)
     void action.run(async () => {
-      const changed = await account.asSeller(() => changeBrand({ ...given, asksConsent: asksConsent === YES }))
+      const changed = await account.asSeller(() =>
+        Object.keys(changes).length > 0 ? changeBrand(changes) : getBrand(),
+      )
       onChanged(changed)
-      // Text that was typed during the request stays.
-      setTyped((present) => (present === typed ? typedOf(changed) : present))
+      const saved = typedOf(changed)
+      // Text that was typed during the request stays, on top of the saved values.
+      setState((present) => ({ typed: { ...saved, ...changedIn(present.typed, typed) }, base: saved }))
       return 'Saved. Buyers see it from now on.'
     })
   }
