@@ -112,6 +112,18 @@ test('from nothing to a link that sells in three steps, by keyboard alone', asyn
   await expectAccessible(page, 'overview')
 })
 
+test('after the first publishing the overview has the link to share', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const headers = { origin: BASE_URL, 'content-type': 'application/pdf' }
+  await context.request.post(`/api/products/${id}/files?name=book.pdf`, { data: 'a book', headers })
+  await page.goto('/shop/')
+  await button(page, 'Publish').click()
+  await button(page, 'Go to the overview').click()
+  await expect(page.getByRole('heading', { name: 'Share your link' })).toBeVisible()
+  await expect(page.getByText('Nothing is on sale')).toHaveCount(0)
+})
+
 test('a link that is followed just before the products write their search into the address leads to its view', async ({
   page,
 }) => {

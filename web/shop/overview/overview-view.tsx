@@ -11,19 +11,24 @@ import { Sold } from './sold.tsx'
 
 /** The state of the shop: its first steps until there is a link to share, and the sales from then on. */
 export default function OverviewView({ seller }: ViewProps) {
-  const products = useLoad('overview', beginOf)
-  const [begun, setBegun] = useState<boolean>()
+  const [round, setRound] = useState(0)
+  const products = useLoad(`overview ${round}`, beginOf)
+  const [begun, setBegun] = useState(false)
   return (
     <>
       {!products.value && <Head title="Overview" />}
       <Shown of={products}>
         {({ items, isNew }) =>
-          (begun ?? isNew) ? (
+          begun || isNew ? (
             <FirstSteps
               seller={seller}
               first={items.find(({ status }) => status !== 'archived')}
               onBegun={() => setBegun(true)}
-              onDone={() => setBegun(false)}
+              onDone={() => {
+                setBegun(false)
+                // The steps have published a product since the list came.
+                setRound(round + 1)
+              }}
             />
           ) : (
             <Running shared={items.filter(({ status, files }) => status === 'active' && files.length > 0)} />
