@@ -184,6 +184,37 @@ test('a save never overwrites another person’s change unseen, and typed text s
   expect([saved.name, saved.description, saved.amount]).toEqual(['The Quiet Shop, second edition', 'Mine', 2500])
 })
 
+test('discarding restored text shows what another tab has saved since, also after an upload', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'Description').fill('Mine')
+  const main = page.getByRole('navigation', { name: 'Main' })
+  await main.getByRole('link', { name: 'Orders' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Orders')
+  await ask(context, 'PATCH', `products/${id}`, { amount: 2000 })
+  await page.goBack()
+  await expect(page.getByText('We restored what you typed last time.')).toBeVisible()
+  await expect(field(page, 'Description')).toHaveValue('Mine')
+  await button(page, 'Discard changes').click()
+  await expect(page.getByText('Everything is saved')).toBeVisible()
+  await expect(field(page, 'What buyers pay')).toHaveValue('20.00')
+  await expect(field(page, 'Description')).toHaveValue('')
+
+  await field(page, 'Description').fill('Mine again')
+  await ask(context, 'PATCH', `products/${id}`, { amount: 3000 })
+  await choose(page, () => button(page, 'Choose files').click(), ['book.txt', Buffer.from('a book')])
+  await expect(page.getByRole('list', { name: 'Files' }).locator('.name')).toHaveText('book.txt')
+  await button(page, 'Discard changes').click()
+  await expect(field(page, 'What buyers pay')).toHaveValue('30.00')
+  await field(page, 'Description').fill('Saved')
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.')).toBeVisible()
+})
+
 test('text typed during a save stays, and the next save saves it', async ({ page, context }) => {
   await signUp(page)
   const { id } = await product(context)

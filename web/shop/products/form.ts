@@ -35,6 +35,8 @@ interface State {
   product: Product | undefined
   /** The version of `base`. */
   version: string
+  /** The newest version that the page has read. It is newer than `base` while typed text waits on top of an older one. */
+  seen: Versioned | undefined
   /** The form's contents at the beginning. */
   base: Draft
   draft: Draft
@@ -81,7 +83,8 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
       return saved.product
     } catch (trouble) {
       if (isRefusal(trouble, 'changed_meanwhile')) {
-        set({ newest: await getProduct(id), tries })
+        const newest = await getProduct(id)
+        set({ newest, seen: newest, tries })
         return undefined
       }
       const refused = trouble instanceof ApiError ? faultsIn(trouble) : {}
@@ -104,7 +107,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
       }),
     discard: () => {
       if (!product) forgetKey(seller.id)
-      set({ draft: base, faults: {}, restored: false, theirs: undefined })
+      set(state.seen ? settled(state.seen) : { draft: base, faults: {}, restored: false })
     },
     /** Shows the newest version. The typed changes stay if `keepMine` is true. */
     takeNewest: (keepMine: boolean) => {
@@ -159,17 +162,19 @@ function withMine({ draft, base }: State, newest: Versioned): Partial<State> {
 
 /** The typed text stays, and saving it still demands the version it began with. */
 function refreshed({ base, draft }: State, newest: Versioned): Partial<State> {
-  if (!differs(draftOf(newest.product), base)) return { product: newest.product, version: newest.version }
-  return differs(draft, base) ? { product: newest.product } : settled(newest)
+  const { product, version } = newest
+  if (!differs(draftOf(product), base)) return { product, version, seen: newest }
+  return differs(draft, base) ? { product, seen: newest } : settled(newest)
 }
 
 export type ProductForm = ReturnType<typeof useProductForm>
 
-const settled = ({ product, version }: Versioned) => ({
-  product,
-  version,
-  base: draftOf(product),
-  draft: draftOf(product),
+const settled = (seen: Versioned) => ({
+  product: seen.product,
+  version: seen.version,
+  seen,
+  base: draftOf(seen.product),
+  draft: draftOf(seen.product),
   faults: {},
   newest: undefined,
   theirs: undefined,
@@ -181,7 +186,16 @@ function begin(seller: Seller, first: Versioned | undefined): State {
   const empty = newDraft()
   const fresh: State = first
     ? { ...settled(first), tries: 0 }
-    : { product: undefined, version: '', base: empty, draft: empty, faults: {}, tries: 0, restored: false }
+    : {
+        product: undefined,
+        version: '',
+        seen: undefined,
+        base: empty,
+        draft: empty,
+        faults: {},
+        tries: 0,
+        restored: false,
+      }
   return saved ? { ...fresh, ...saved, restored: true } : fresh
 }
 
