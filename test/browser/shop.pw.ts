@@ -124,6 +124,20 @@ test('after the first publishing the overview has the link to share', async ({ p
   await expect(page.getByText('Nothing is on sale')).toHaveCount(0)
 })
 
+test('the first step names a fault in a field that it does not show', async ({ page }) => {
+  await signUp(page)
+  await page.goto('/shop/#/products/new')
+  await field(page, 'Statement descriptor').fill('ÉDITION')
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).click()
+  await field(page, 'Name').fill('Field guide')
+  await field(page, 'What buyers pay').fill('19')
+  await button(page, 'Continue').click()
+  await expect(alert(page, 'Statement descriptor: Banks print letters without accents')).toBeVisible()
+  await expectAccessible(page, 'a fault elsewhere')
+  await page.getByRole('link', { name: 'Correct it in the whole form' }).click()
+  await expect(field(page, 'Statement descriptor')).toHaveValue('ÉDITION')
+})
+
 test('a link that is followed just before the products write their search into the address leads to its view', async ({
   page,
 }) => {

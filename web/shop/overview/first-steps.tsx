@@ -130,6 +130,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
       />
       <PriceFields draft={form.draft} faults={form.faults} tries={form.tries} onChange={form.change} />
       <Refused action={action} />
+      <FaultElsewhere key={form.tries} {...form.faults} />
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
           {action.busy && <span class="spinner" aria-hidden="true" />}
@@ -140,6 +141,18 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
     </form>
   )
 }
+
+/** What was typed under “New product” is here too, also in the fields that this step does not show. */
+const FaultElsewhere = ({ statementSuffix, description }: ProductForm['faults']) =>
+  (statementSuffix ?? description) ? (
+    <p class="fault" role="alert">
+      <Icon name="alert" />
+      <span>
+        {statementSuffix ? 'Statement descriptor' : 'Description'}: {statementSuffix ?? description}{' '}
+        <a href={address('product', 'new')}>Correct it in the whole form</a>
+      </span>
+    </p>
+  ) : null
 
 function PublishStep({ product, onPublished }: { product: Product; onPublished: () => Promise<void> }) {
   const action = useAction()
