@@ -265,11 +265,19 @@ test('who has not accepted Razorpay’s terms is led to them, and nothing is sen
     ['Account holder', 'Asha Rao'],
   ] as const)
     await page.getByLabel(label, { exact: true }).fill(value)
+  // A number of a business is hidden again with its field, and then it is no fault.
+  await page.getByLabel('Kind of business').selectOption('proprietorship')
+  await page.getByLabel('GST number').fill('wrong')
+  await page.getByLabel('PAN of the business').fill('wrong')
+  await page.getByLabel('Kind of business').selectOption('individual')
   await page.getByRole('button', { name: 'Send to Razorpay' }).click()
   await expect(page.getByRole('alert')).toHaveText('Without this Razorpay opens no account.')
   await expect(page.getByLabel('I accept the terms of Razorpay')).toBeFocused()
   await expectFine(page, 'terms that are not accepted')
   expect(new Set(methods)).toEqual(new Set(['GET']))
+  await page.getByLabel('I accept the terms of Razorpay').check()
+  await page.getByRole('button', { name: 'Send to Razorpay' }).click()
+  await expect.poll(() => methods.filter((method) => method !== 'GET').length).toBe(1)
 })
 
 test('another seller’s payout is not there, and a lost answer can be asked for again', async ({ page, context }) => {

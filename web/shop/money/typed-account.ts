@@ -63,10 +63,13 @@ const CODES: ReadonlySet<Field> = new Set(['phone', 'postalCode', 'pan', 'busine
 const formed = (field: Field, value: string): string =>
   CODES.has(field) ? value.replace(/[\s-]/g, '').toUpperCase() : value.trim()
 
-/** The faults, by field. */
+const OF_A_BUSINESS: ReadonlySet<Field> = new Set(['businessPan', 'gst'])
+
+/** The faults, by field. The form of a person does not show the fields of a business, and they are not sent. */
 export function accountFaults(values: TypedAccount): Partial<TypedAccount> {
+  const isPerson = values.businessType === 'individual'
   const wrong = (Object.entries(FORMS) as [Field, [RegExp, string]][]).filter(
-    ([name, [form]]) => !form.test(values[name]),
+    ([name, [form]]) => !form.test(values[name]) && !(isPerson && OF_A_BUSINESS.has(name)),
   )
   return Object.fromEntries(wrong.map(([name, [, fault]]) => [name, fault]))
 }
