@@ -42,6 +42,26 @@ async function buyIt(page: Page, productId: string): Promise<{ orderId: string; 
   return { orderId, email }
 }
 
+test('text typed while the invoice profile is saved stays', async ({ page }) => {
+  await signUp(page)
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/api/invoice-profile', async (route) => {
+    if (route.request().method() !== 'PUT') return route.continue()
+    const response = await route.fetch()
+    asked.resolve()
+    await answered.promise
+    await route.fulfill({ response })
+  })
+  await fillProfile(page)
+  await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+  await asked.promise
+  const note = page.locator('#invoices').getByLabel('Note (optional)')
+  await note.fill('Small business, no tax.')
+  answered.resolve()
+  await expect(page.getByText('Saved. New sales get no invoice.')).toBeVisible()
+  await expect(note).toHaveValue('Small business, no tax.')
+})
+
 test.describe('on a phone', () => {
   test.use(SIZES.phone)
   test('a seller switches invoices on, a buyer adds a company, and both find all documents', async ({ page }) => {

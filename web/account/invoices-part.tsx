@@ -88,7 +88,8 @@ function Form({ account, own, onSaved }: { account: Account; own: OwnProfile; on
         }),
       )
       onSaved(saved)
-      setTyped(typedOf(saved))
+      // Text that was typed during the request stays.
+      setTyped((present) => (present === typed ? typedOf(saved) : present))
       return saved.profile?.on ? 'Saved. New sales get an invoice.' : 'Saved. New sales get no invoice.'
     })
   }
