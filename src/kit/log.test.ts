@@ -12,6 +12,23 @@ test('a logged error does not contain the address it was about', () => {
   assert.match(told, /log\.test\.ts/, 'and with the place where it happened')
 })
 
+test('an address stands in no part of a logged error, whatever sign follows it', () => {
+  for (const said of [
+    'no mailbox for bob@example.com.',
+    '553 5.1.8 <bob@example.com>... Domain of sender does not exist',
+    'bob@example.com',
+    'two lines:\n    at bob@example.com, carol@localhost',
+    '',
+  ]) {
+    const told = errorForLog(Object.assign(new Error(said), { code: 'EENVELOPE' }))
+    assert.doesNotMatch(JSON.stringify(told), /bob|carol|example\.com/, said)
+    assert.match(String(told.stack), /^Error: .*\n    at [^\n]*log\.test\.ts/s, 'and the place stays')
+  }
+  const changed = new Error('mail to bob@example.com: refused')
+  changed.message = 'refused'
+  assert.doesNotMatch(JSON.stringify(errorForLog(changed)), /bob/, 'the stack keeps the first message')
+})
+
 test('a logged database error names the place of the refusal, and no values of the row', () => {
   const error = new pg.DatabaseError('duplicate key value violates unique constraint "sellers_email_key"', 1, 'error')
   Object.assign(error, {

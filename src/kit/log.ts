@@ -39,14 +39,16 @@ export function errorForLog(error: unknown): Record<string, unknown> {
       message: withoutAddresses(String((error as { message?: unknown })?.message ?? error)),
     }
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown }
-  return {
-    error: error.name,
-    message: withoutAddresses(error.message),
-    code,
-    constraint,
-    table,
-    stack: error.stack?.slice(0, LONGEST_TEXT).replace(/[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+(?=\s)/g, '(address)'),
-  }
+  const message = withoutAddresses(error.message)
+  const stack = `${error.name}: ${message}${framesOf(error)}`.slice(0, LONGEST_TEXT)
+  return { error: error.name, message, code, constraint, table, stack }
+}
+
+/** A stack begins with the message as it was, with each address in it, so only the lines after it are taken. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message)
+  const frames = stack.indexOf('\n    at ', at === -1 ? 0 : at + message.length)
+  return frames === -1 ? '' : stack.slice(frames)
 }
 
 const withoutAddresses = (text: string): string => text.slice(0, LONGEST_TEXT).replace(/[^\s@]+@\S+/g, '(address)')
