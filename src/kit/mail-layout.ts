@@ -90,16 +90,21 @@ ${parts.filter(Boolean).join('\n')}
 /** A mail quotes at most this many characters of an untrusted seller: enough for a name, too few for a message. */
 const MOST_QUOTED_CHARACTERS = 60
 
+/** Cuts an untrusted seller's text, and changes it so that no mail client turns it into a link. */
+export function unlinked(text: string): string {
+  const characters = Array.from(inOneLine(text))
+  const tooLong = characters.length > MOST_QUOTED_CHARACTERS
+  return withDeadLinks(tooLong ? `${characters.slice(0, MOST_QUOTED_CHARACTERS - 1).join('')}…` : characters.join(''))
+}
+
 /**
  * Changes a stranger's text so that no mail client turns it into a link: a thin space (U+200A) follows each point, colon and at sign
- * of an address. Every client ends a link at a space, while some ignore a zero-width character.
+ * of an address. Every client ends a link at a space, while some ignore a zero-width character. The text keeps its length otherwise.
  */
-export function unlinked(text: string): string {
-  const characters = Array.from(text.replaceAll(/\s+/gu, ' ').trim())
-  const tooLong = characters.length > MOST_QUOTED_CHARACTERS
-  const short = tooLong ? `${characters.slice(0, MOST_QUOTED_CHARACTERS - 1).join('')}…` : characters.join('')
-  return short.replaceAll(/[.:@\u3002\uff0e\uff1a\uff20\uff61](?=\S)/gu, '$&\u200a')
-}
+export const withDeadLinks = (text: string): string =>
+  inOneLine(text).replaceAll(/[.:@\u3002\uff0e\uff1a\uff20\uff61](?=\S)/gu, '$&\u200a')
+
+const inOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim()
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c]!)

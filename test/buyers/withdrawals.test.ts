@@ -87,6 +87,17 @@ test('a statement is acknowledged by mail with its content and its time to the s
     assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
 })
 
+test('the acknowledgement repeats a long statement whole, and no mail client makes links of it', async () => {
+  const email = `${newMailbox().replace('@', `.${'x'.repeat(30)}@`)}`
+  const contract = `two orders: ord_${'1'.repeat(26)} and ord_${'2'.repeat(26)}, ${'x'.repeat(300)}, see https://evil.example`
+  const name = `Bob ${'B'.repeat(190)}`
+  assert.equal((await state({ email, contract, name })).status, 201)
+  const [mail] = await mails(email, ACKNOWLEDGED, 1)
+  for (const body of [mail!.text, mail!.html])
+    for (const part of [contract, name, email]) assert(body.replaceAll('\u200a', '').includes(part), `${part}: ${body}`)
+  assert.doesNotMatch(mail!.text + mail!.html, /evil\.example|https:\/\/evil|@\w/)
+})
+
 test('a repeat with the same key is the same statement, also ten at once, and other words are refused', async () => {
   const given = { key: newKey(), email: newMailbox() }
   const answers = await times(10, () => state(given))

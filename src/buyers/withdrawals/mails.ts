@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import { DropJob, type Jobs } from '../../kit/jobs.ts'
-import { type Lines, renderMail, unlinked } from '../../kit/mail-layout.ts'
+import { type Lines, renderMail, withDeadLinks } from '../../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
 import type { Catalogue } from '../../words/catalogues.ts'
 import { layoutIn, readingOf } from '../../words/mail-language.ts'
@@ -32,7 +32,10 @@ export async function sendAcknowledgements(
   })
 }
 
-/** The texts are a stranger's, so no mail client makes links of them. */
+/**
+ * The texts are a stranger's, so no mail client makes links of them. They stand here whole, because the law wants the content of the
+ * statement in the mail.
+ */
 const acknowledgement = (
   { id, name, contract, email, receivedAt }: Row,
   host: string,
@@ -43,9 +46,9 @@ const acknowledgement = (
   text: mail.withdrawalText,
   facts: [
     [mail.statement, withdraw.statement],
-    [mail.name, unlinked(name)],
-    [mail.contract, unlinked(contract)],
-    [ui.email, unlinked(email)],
+    [mail.name, withDeadLinks(name)],
+    [mail.contract, withDeadLinks(contract)],
+    [ui.email, withDeadLinks(email)],
     [mail.received, toTheSecond(receivedAt).replace('T', ' ').replace('Z', ' UTC')],
     [withdraw.reference, id],
   ],
