@@ -137,7 +137,7 @@ export interface CreatedOrder {
   orderId: string
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
-  /** The discount of the code. The full price is this plus `amount`. */
+  /** The discount of the code. The full price is this plus `amount`; where prices are without tax, it is this plus `amount` minus the tax. */
   discountAmount?: number
   /** ISO 4217, upper case. */
   currency: string
@@ -2176,7 +2176,7 @@ export interface Api {
       orderId: string
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
-      /** The discount of the code. The full price is this plus `amount`. */
+      /** The discount of the code. The full price is this plus `amount`; where prices are without tax, it is this plus `amount` minus the tax. */
       discountAmount?: number
       /** ISO 4217, upper case. */
       currency: string

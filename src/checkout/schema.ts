@@ -118,7 +118,10 @@ const Payment = {
   orderId: Type.String(),
   amount: Amount,
   discountAmount: Type.Optional(
-    Type.Integer({ description: 'The discount of the code. The full price is this plus `amount`.' }),
+    Type.Integer({
+      description:
+        'The discount of the code. The full price is this plus `amount`; where prices are without tax, it is this plus `amount` minus the tax.',
+    }),
   ),
   currency: Currency,
   tax: Type.Optional(OrderTaxView),

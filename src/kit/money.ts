@@ -86,5 +86,12 @@ export function share(amountMinor: number, part: number, whole: number, step = 1
   return Number(up ? quotient + 1n : quotient) * step
 }
 
+/**
+ * The price before a discount. Undefined: there was no discount, or the order has tax. It does not keep whether that tax was within the
+ * price or was added to it, so the sum could be a price that the product never had.
+ */
+export const fullPriceOf = (amountMinor: number, discountMinor = 0, taxMinor = 0): number | undefined =>
+  discountMinor > 0 && taxMinor === 0 ? amountMinor + discountMinor : undefined
+
 /** 2 % of an amount in minor units, half to even. The schema holds orders to the same rule. */
 export const feeOf = (amountMinor: number): number => share(amountMinor, FEE_BASIS_POINTS, 10_000)

@@ -71,12 +71,13 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
   await sql`
     update captures set purpose = 'sale', accepted_at = now()
     where processor = ${processor} and processor_capture_id = ${capture.id}`.execute(tx)
-  // the paid amount contains the tax, whether the product's price does or not
+  // The paid amount contains the tax, whether the product's price does or not. It is the price now, so a discount that led to another
+  // price is none any more; the order keeps its code.
   const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true, currency)
   await sql`
-    update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor} where id = ${orderId}`.execute(
-    tx,
-  )
+    update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor},
+      discount_minor = case when amount_minor = ${amountMinor} then discount_minor else 0 end
+    where id = ${orderId}`.execute(tx)
   await moveOrders(tx, [{ orderId, move: 'accept', rail, paidAt: capturedAt.toISOString() }])
   const entry = { orderId, sellerId: order.sellerId, processor, amountMinor, currency }
   const cause = `${processor}:capture:${capture.id}`

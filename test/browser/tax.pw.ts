@@ -122,6 +122,30 @@ test('a buyer sees the total with the tax of the chosen country before paying, a
   await picture(page, 'money')
 }) // oxfmt-ignore
 
+test('no page names a price that the product never had where tax came after a discount', async ({ page, browser }) => {
+  await signUp(page)
+  const productId = await newProduct(page)
+  await saveProfile(page, 'exclusive')
+  const baseURL = new URL(page.url()).origin
+  const code = { code: 'TAX20', percentOff: 20 }
+  const made = await page.request.post('/api/discounts', { data: code, headers: { origin: baseURL } })
+  expect(made.status(), await made.text()).toBe(201)
+  const context = await browser.newContext({ locale: 'en', baseURL })
+  const buyer = await context.newPage()
+  await buyer.goto(`/pay/?product=${productId}&code=TAX20`)
+  await buyer.getByLabel('Your country').selectOption('DE')
+  await buyer.getByLabel('E-mail').fill(newEmail())
+  await expect(payButton(buyer)).toHaveText('Pay €9.52')
+  await payWith(buyer)
+  await buyer.goto((await buyer.locator('a[href*="/order/?order="]').first().getAttribute('href'))!)
+  const slip = buyer.locator('.slip')
+  await expect(slip).toContainText(/Discount\s*−€2\.00\s*Total\s*€9\.52\s*includes 19% VAT \(DE\)\s*€1\.52/)
+  await expect(slip).not.toContainText('11.52')
+  await page.goto(`/shop/#/orders/${new URL(buyer.url()).searchParams.get('order')}`)
+  await expect(page.locator('.slip')).toContainText(/^Code TAX20\s*−€2\.00\s*Paid by the buyer\s*€9\.52/)
+  await context.close()
+}) // oxfmt-ignore
+
 test('without a known country none is assumed, the button asks for it, and inclusive prices stay', async ({ page, browser }) => {
   await signUp(page)
   const productId = await newProduct(page)

@@ -423,6 +423,25 @@ test('an order whose payment of another amount goes back gives its use back; mon
   assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
 })
 
+test('an accepted payment of another amount is the price, without a discount that led to another one', async () => {
+  const shop = shared()
+  const { code } = await discount()
+  const email = buyer()
+  const { orderId, amount, clientSecret } = (await order({ productId: await shop.product(), discountCode: code, email })).body // oxfmt-ignore
+  const status = async () => (await shop.call('GET', `/api/checkout/${orderId}/status?email=${email}`)).body
+  assert.equal((await shop.confirm({ clientSecret }, 'wrong_amount')).status, 200)
+  const held = await eventually(status, (one) => one.status === 'needs_review')
+  assert.equal(held.discountAmount, 380)
+  await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, orderId))
+  const after = await status()
+  assert.deepEqual([after.status, after.amount, after.discountAmount], ['paid', amount - 1, undefined])
+  const receipt = await eventually(
+    async () => (await shop.mails(email)).find(({ subject }) => subject.startsWith('Your receipt')),
+    (mail) => mail !== undefined,
+  )
+  assert.doesNotMatch(receipt!.text, /Discount|^Price/m)
+})
+
 /** An order with a code that can be used once, of which a payment of one unit too much is held. */
 async function heldOrder() {
   const shop = shared()

@@ -9,8 +9,9 @@ import { insertOffers } from '../../src/orders/discounts/offers.ts'
 import { saveFurtherPrices } from '../../src/products/prices.ts'
 import { EU, taxMinorOf, taxOf } from '../../src/taxes/sale-tax.ts'
 import { query, times } from '../stand-ins/processor.ts'
+import { newMailbox } from '../support/seller.ts'
 import { SEED, sample } from '../support/seed.ts'
-import { assertProblem, sharedShop } from '../support/shop.ts'
+import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
 // The tax of an order: whose, how much, and that it is pinned when the order is made.
@@ -151,6 +152,31 @@ test('a discount comes off before the tax, and a free order has none and needs n
   ])
   assertProblem(large, 422, 'amount_not_payable')
   assert.equal(right.body.amount, 1071)
+})
+
+test('a receipt states the price before a discount where it is the product’s, and no other price', async () => {
+  const shop = shared()
+  const facts = async (profile: object | undefined, paidText: string) => {
+    const seller = await taxSeller(shop, profile)
+    const productId = await seller.product(1000)
+    await seller.browser.call('POST', '/api/discounts', { code: 'TAX20', percentOff: 20 })
+    const email = newMailbox()
+    const { body } = await seller.order(productId, { discountCode: 'TAX20', country: 'DE', email })
+    assert.equal((await shop.confirm(body)).status, 200)
+    const mails = await eventually(
+      () => shop.mails(email),
+      (all) => all.length > 0,
+    )
+    const text = mails[0]!.text.replaceAll(/ +/g, ' ')
+    assert.match(text, /^Discount -€2\.00$/m)
+    assert(text.includes(`Amount ${paidText}`), text)
+    return /^Price (.*)$/m.exec(text)?.[1]
+  }
+  // the discount comes off 10.00, and an order does not keep whether its tax was in that or came after
+  assert.equal(await facts({ country: 'DE', prices: 'exclusive' }, '€9.52'), undefined)
+  assert.equal(await facts({ country: 'DE', prices: 'inclusive' }, '€8.00'), undefined)
+  assert.equal(await facts({ country: 'DE', prices: 'exclusive', exempt: true }, '€8.00'), '€10.00')
+  assert.equal(await facts(undefined, '€8.00'), '€10.00')
 })
 
 test('in another currency the tax is that of its price, in the view and in the order', async () => {

@@ -1,3 +1,4 @@
+import { fullPriceOf } from '../../src/kit/money.ts'
 import { shortNumber } from '../../src/kit/order-number.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -174,10 +175,11 @@ const isKeptHere = (productId: string, orderId: string): boolean =>
 /** The amount paid. After a refund or a dispute: also the amount that went back, and the rest. */
 function Sums({ order }: { order: OrderStatus }) {
   const { paidAt, amount, currency, refundedAmount = 0, chargedBackAmount = 0, discountAmount = 0 } = order
+  const fullPrice = fullPriceOf(amount, discountAmount, order.tax?.amount)
   const left = amount - refundedAmount - chargedBackAmount
   return (
     <>
-      {discountAmount > 0 && <Line name={shared.price} value={money(amount + discountAmount, currency)} />}
+      {fullPrice !== undefined && <Line name={shared.price} value={money(fullPrice, currency)} />}
       {discountAmount > 0 && <Line name={shared.discount} value={`−${money(discountAmount, currency)}`} />}
       {left < amount && <Line name={shared.total} value={money(amount, currency)} />}
       {left < amount && <Tax order={order} />}

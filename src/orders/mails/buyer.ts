@@ -1,5 +1,5 @@
 import type { Locale } from '../../kit/locales.ts'
-import { formatMoney } from '../../kit/money.ts'
+import { formatMoney, fullPriceOf } from '../../kit/money.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Reading } from '../../words/mail-language.ts'
 import { say, saySome, sentences, timeText } from '../../words/say.ts'
@@ -233,14 +233,14 @@ function railFacts({ rail }: MailOrder, { words: { ui, order } }: Reading): Fact
   return rail ? [[order.paidWith, names[rail]]] : []
 }
 
-/** The price, and the discount. */
-const discountFacts = (
-  { amountMinor, discountMinor, currency }: MailOrder,
+/** The discount, after the price before it. */
+function discountFacts(
+  { amountMinor, discountMinor, tax, currency }: MailOrder,
   { locale, words: { ui } }: Reading,
-): Facts =>
-  discountMinor > 0
-    ? [
-        [ui.price, formatMoney(amountMinor + discountMinor, currency, locale)],
-        [ui.discount, formatMoney(-discountMinor, currency, locale)],
-      ]
-    : []
+): Facts {
+  const fullMinor = fullPriceOf(amountMinor, discountMinor, tax?.minor)
+  return [
+    ...(fullMinor === undefined ? [] : [[ui.price, formatMoney(fullMinor, currency, locale)] as Facts[number]]),
+    ...(discountMinor > 0 ? [[ui.discount, formatMoney(-discountMinor, currency, locale)] as Facts[number]] : []),
+  ]
+}

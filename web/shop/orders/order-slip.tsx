@@ -1,3 +1,4 @@
+import { fullPriceOf } from '../../../src/kit/money.ts'
 import { shortNumber } from '../../../src/kit/order-number.ts'
 import { moment, money, percent } from '../../ui/format.ts'
 import { RAIL_NAMES } from '../../ui/words.ts'
@@ -48,17 +49,13 @@ export function OrderSlip({ order }: { order: OrderDetail }) {
 
 function Sums({ order }: { order: OrderDetail }) {
   const { amount, currency, discountAmount, discountCode, transfers, netAmount, paidAt } = order
+  const fullPrice = fullPriceOf(amount, discountAmount, order.tax?.amount)
   const signed = (minor: number) => (minor < 0 ? `−${money(-minor, currency)}` : money(minor, currency))
   return (
     <>
+      {fullPrice !== undefined && <Line name="Price" value={money(fullPrice, currency)} />}
       {discountAmount !== undefined && discountAmount > 0 && (
-        <>
-          <Line name="Price" value={money(amount + discountAmount, currency)} />
-          <Line
-            name={discountCode ? `Code ${discountCode}` : 'Discount'}
-            value={`−${money(discountAmount, currency)}`}
-          />
-        </>
+        <Line name={discountCode ? `Code ${discountCode}` : 'Discount'} value={`−${money(discountAmount, currency)}`} />
       )}
       <Line
         name={paidAt && amount > 0 ? 'Paid by the buyer' : 'Price'}
