@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const ar: Catalogue = {
   ui: {
     card: 'بطاقة',
-    debit: 'بطاقة خصم',
+    debit: 'بطاقة خصم أو خصم مصرفي',
     bankDebit: 'خصم مصرفي مباشر',
     bankTransfer: 'تحويل مصرفي',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const de: Catalogue = {
   ui: {
     card: 'Karte',
-    debit: 'Debitkarte',
+    debit: 'Debitkarte oder Lastschrift',
     bankDebit: 'Lastschrift',
     bankTransfer: 'Banküberweisung',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const es: Catalogue = {
   ui: {
     card: 'Tarjeta',
-    debit: 'Tarjeta de débito',
+    debit: 'Tarjeta de débito o domiciliación',
     bankDebit: 'Domiciliación bancaria',
     bankTransfer: 'Transferencia bancaria',
     upi: 'UPI',

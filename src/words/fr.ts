@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const fr: Catalogue = {
   ui: {
     card: 'Carte',
-    debit: 'Carte de débit',
+    debit: 'Carte de débit ou prélèvement',
     bankDebit: 'Prélèvement bancaire',
     bankTransfer: 'Virement bancaire',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const he: Catalogue = {
   ui: {
     card: 'כרטיס',
-    debit: 'כרטיס חיוב מיידי',
+    debit: 'כרטיס חיוב מיידי או הוראת חיוב',
     bankDebit: 'הוראת חיוב בבנק',
     bankTransfer: 'העברה בנקאית',
     upi: 'UPI',

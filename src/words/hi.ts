@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const hi: Catalogue = {
   ui: {
     card: 'कार्ड',
-    debit: 'डेबिट कार्ड',
+    debit: 'डेबिट',
     bankDebit: 'बैंक डेबिट',
     bankTransfer: 'बैंक ट्रांसफ़र',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const id: Catalogue = {
   ui: {
     card: 'Kartu',
-    debit: 'Kartu debit',
+    debit: 'Debit',
     bankDebit: 'Debit bank',
     bankTransfer: 'Transfer bank',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const it: Catalogue = {
   ui: {
     card: 'Carta',
-    debit: 'Carta di debito',
+    debit: 'Carta di debito o addebito bancario',
     bankDebit: 'Addebito bancario',
     bankTransfer: 'Bonifico bancario',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const ja: Catalogue = {
   ui: {
     card: 'カード',
-    debit: 'デビットカード',
+    debit: 'デビットカードまたは口座振替',
     bankDebit: '口座振替',
     bankTransfer: '銀行振込',
     upi: 'UPI',

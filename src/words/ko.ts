@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const ko: Catalogue = {
   ui: {
     card: '카드',
-    debit: '체크카드',
+    debit: '체크카드 또는 자동이체',
     bankDebit: '자동이체',
     bankTransfer: '계좌이체',
     upi: 'UPI',

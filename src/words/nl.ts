@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const nl: Catalogue = {
   ui: {
     card: 'Kaart',
-    debit: 'Betaalpas',
+    debit: 'Betaalpas of incasso',
     bankDebit: 'Automatische incasso',
     bankTransfer: 'Bankoverschrijving',
     upi: 'UPI',

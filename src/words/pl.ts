@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const pl: Catalogue = {
   ui: {
     card: 'Karta',
-    debit: 'Karta debetowa',
+    debit: 'Karta debetowa lub polecenie zapłaty',
     bankDebit: 'Polecenie zapłaty',
     bankTransfer: 'Przelew bankowy',
     upi: 'UPI',

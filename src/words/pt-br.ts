@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const ptBR: Catalogue = {
   ui: {
     card: 'Cartão',
-    debit: 'Cartão de débito',
+    debit: 'Débito',
     bankDebit: 'Débito bancário',
     bankTransfer: 'Transferência bancária',
     upi: 'UPI',

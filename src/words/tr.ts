@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const tr: Catalogue = {
   ui: {
     card: 'Kart',
-    debit: 'Banka kartı',
+    debit: 'Banka kartı veya otomatik ödeme',
     bankDebit: 'Otomatik ödeme',
     bankTransfer: 'Banka havalesi',
     upi: 'UPI',

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogues.ts'
 export const zhHans: Catalogue = {
   ui: {
     card: '银行卡',
-    debit: '借记卡',
+    debit: '借记卡或银行代扣',
     bankDebit: '银行代扣',
     bankTransfer: '银行转账',
     upi: 'UPI',

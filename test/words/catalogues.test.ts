@@ -58,6 +58,15 @@ test('a plural has all the forms that its language needs', async () => {
   }
 })
 
+/** What each language calls a debit card. */
+const DEBIT_CARDS =
+  'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
+
+test('no language calls the rail of debit cards and bank debits a debit card', async () => {
+  const isCard = new RegExp(`^(${DEBIT_CARDS})$`)
+  for (const locale of LOCALES) assert.doesNotMatch((await catalogueOf(locale)).ui.debit, isCard, locale)
+})
+
 test('a built page changes its language: its texts, its direction, and nothing in its scripts', async () => {
   const built = readFileSync(path.resolve(import.meta.dirname, '../../dist/pay/index.html'), 'utf8')
   const arabic = inLanguage(built, 'ar', await catalogueOf('ar'))
