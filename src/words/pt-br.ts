@@ -191,7 +191,7 @@ export const ptBR: Catalogue = {
       'O preço inteiro volta para você. Pode levar alguns dias para aparecer na sua fatura. Os arquivos não estão mais disponíveis.',
     disputed: 'Este pagamento foi contestado',
     disputedText:
-      'Seu banco pediu o dinheiro de volta, por isso os arquivos ficam suspensos até a decisão. Foi um engano? Avise seu banco, e os arquivos voltam.',
+      'Seu banco pediu o dinheiro de volta, por isso os arquivos ficam suspensos até a decisão. Foi um engano? Avise seu banco. Os arquivos voltam quando ele encerrar a disputa.',
     chargedBack: 'Seu banco estornou este pagamento',
     chargedBackText: 'Seu banco devolveu o dinheiro a você. Os arquivos não estão mais disponíveis.',
     closed: 'Este pedido está encerrado',

@@ -183,7 +183,8 @@ export const zhHans: Catalogue = {
     refunded: '此订单已退款',
     refundedText: '全额退还给您。可能需要几天才会显示在您的账单上。文件不再可用。',
     disputed: '此付款存在争议',
-    disputedText: '银行已要求退回款项,因此在作出决定之前文件暂停使用。是误操作吗?请告诉银行,文件就会恢复。',
+    disputedText:
+      '银行已要求退回款项,因此在作出决定之前文件暂停使用。是误操作吗?请告诉银行。银行结束争议后,文件就会恢复。',
     chargedBack: '银行已撤销此付款',
     chargedBackText: '银行已将款项退还给您。文件不再可用。',
     closed: '此订单已关闭',

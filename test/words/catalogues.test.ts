@@ -58,6 +58,14 @@ test('a plural has all the forms that its language needs', async () => {
   }
 })
 
+test('no language promises a buyer that the files come back once the bank has been told', async () => {
+  // they come back when the bank has closed the dispute, and that is a sentence of its own
+  for (const locale of LOCALES) {
+    const { disputedText } = (await catalogueOf(locale)).pay
+    assert.equal(disputedText.match(/[.?\u061f\u3002\u0964]/g)?.length, 4, `${locale}: ${disputedText}`)
+  }
+})
+
 /** What each language calls a debit card. */
 const DEBIT_CARDS =
   'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
