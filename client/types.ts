@@ -1720,7 +1720,7 @@ export interface Api {
         payoutId: string
         /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
         status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
-        /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
+        /** `manual`: the operator paid by bank. Otherwise the processor that the value names paid from your own account there. */
         by: 'manual' | 'stripe-connect' | 'razorpay-route'
         /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
         amount: number
@@ -1730,7 +1730,7 @@ export interface Api {
         destination: string
         /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
         reference: string
-        /** The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known. */
+        /** The number by which your bank shows a payout by a processor: the UTR in India, elsewhere the trace id. Absent while it is not known. */
         bankReference?: string
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
@@ -1800,7 +1800,7 @@ export interface Api {
       payoutId: string
       /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
       status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
-      /** `manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there. */
+      /** `manual`: the operator paid by bank. Otherwise the processor that the value names paid from your own account there. */
       by: 'manual' | 'stripe-connect' | 'razorpay-route'
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
@@ -1810,7 +1810,7 @@ export interface Api {
       destination: string
       /** The reference on your bank statement, or the id at the processor for a payout by a processor. */
       reference: string
-      /** The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known. */
+      /** The number by which your bank shows a payout by a processor: the UTR in India, elsewhere the trace id. Absent while it is not known. */
       bankReference?: string
       /** ISO 8601 in UTC with milliseconds. */
       createdAt: string

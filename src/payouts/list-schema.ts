@@ -25,7 +25,7 @@ export const Payout = Type.Object({
   }),
   by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
     description:
-      '`manual`: the operator paid by bank. `stripe-connect`, `razorpay-route`: Stripe or Razorpay paid from your own account there.',
+      '`manual`: the operator paid by bank. Otherwise the processor that the value names paid from your own account there.',
   }),
   amount: Amount,
   currency: Currency,
@@ -36,7 +36,7 @@ export const Payout = Type.Object({
   bankReference: Type.Optional(
     Type.String({
       description:
-        'The number by which your bank shows a payout by a processor: the UTR in India, the trace id of Stripe. Absent while it is not known.',
+        'The number by which your bank shows a payout by a processor: the UTR in India, elsewhere the trace id. Absent while it is not known.',
     }),
   ),
   createdAt: Time,

@@ -65,6 +65,13 @@ const codesOf = ({ responses }: Operation): [string, string][] =>
     Object.keys(content['application/problem+json']?.examples ?? {}).map((code): [string, string] => [status, code]),
   )
 
+test('no description names a payment processor', async () => {
+  // two values of payouts do, and programs read them
+  for (const { path, name, value } of everything((await described()).api))
+    if (name === 'description' || name === 'summary')
+      assert.doesNotMatch(String(value), /\bstripe\b(?!-)|\brazorpay\b(?!-)/i, path)
+})
+
 test('every schema can be compiled, also those that wait for their first request', () => {
   assert(shared().compileSchemas() > 100)
 })
