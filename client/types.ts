@@ -1198,7 +1198,7 @@ export interface WebhookDelivery {
     | 'product.archived'
     | 'endpoint.test'
   orderId?: string
-  /** `failed`: ten tries have failed. Only a replay sends it again. */
+  /** `failed`: ten tries have failed. A replay sends it again, and so does resuming the endpoint if the last try was part of its outage. */
   status: 'waiting' | 'delivered' | 'failed'
   tries: number
   /** ISO 8601 in UTC with milliseconds. */
@@ -1236,7 +1236,7 @@ export interface WebhookDeliveryDetail {
     | 'product.archived'
     | 'endpoint.test'
   orderId?: string
-  /** `failed`: ten tries have failed. Only a replay sends it again. */
+  /** `failed`: ten tries have failed. A replay sends it again, and so does resuming the endpoint if the last try was part of its outage. */
   status: 'waiting' | 'delivered' | 'failed'
   tries: number
   /** ISO 8601 in UTC with milliseconds. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
+import { EVENT_DAYS } from '../events/record.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { firstIdAt } from '../kit/ids.ts'
 import { type EndpointRow, findEndpoint } from './endpoints.ts'
 
-/** Ten tries take less than four days. */
-const LONGEST_SCHEDULE_MS = 4 * 86_400_000
+const DAY_MS = 86_400_000
 const REVIVED_AT_ONCE = 2000
 
 /**
@@ -32,11 +32,11 @@ export async function resumeEndpoint(db: Db, sellerId: string, endpointId: strin
 }
 
 /**
- * Lets the failed deliveries wait again whose last try was part of the outage. The try that began it was sent a little before. In steps, so
- * that no statement takes long.
+ * Lets the failed deliveries wait again whose last try was part of the outage. The try that began it was sent a little before. An event of any age
+ * can be among them: a replay sends old ones, and a receiver can ask for days of waiting. In steps, so that no statement takes long.
  */
 async function reviveFailed(tx: Tx, endpointId: string, failingSince: Date): Promise<void> {
-  for (let after = firstIdAt('evt', failingSince.getTime() - LONGEST_SCHEDULE_MS); ;) {
+  for (let after = firstIdAt('evt', Date.now() - EVENT_DAYS * DAY_MS); ;) {
     const { rows } = await sql<{ last: string | null }>`
       with again as (
         update webhook_deliveries set state = 'waiting', step = 0, due_at = now()

@@ -111,7 +111,8 @@ const delivery = {
   type: Type.Enum([...EVENT_TYPES]),
   orderId: Type.Optional(Type.String()),
   status: Type.Enum([...DELIVERY_STATES], {
-    description: '`failed`: ten tries have failed. Only a replay sends it again.',
+    description:
+      '`failed`: ten tries have failed. A replay sends it again, and so does resuming the endpoint if the last try was part of its outage.',
   }),
   tries: Type.Integer(),
   nextTryAt: Type.Optional(Time),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { newId } from '../../src/kit/ids.ts'
 import { gets, newEndpoint, signedInSeller, startReceiver, verify } from '../support/receiver.ts'
 import { newMailbox } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
@@ -302,6 +303,31 @@ test('a resumed endpoint begins every delivery of its outage anew, also one whos
       ({ status }) => status === 'delivered',
     )
   assert.equal((await at(before)).status, 'failed')
+})
+
+test('a resumed endpoint begins also an old event anew whose last try fell into the outage', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(t, (_request, response) => void response.writeHead(503).end())
+  const { id } = await newEndpoint(ann, receiver.url)
+  const path = `/api/webhook-endpoints/${id}/deliveries`
+  const { eventIds } = (await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})).body
+  await eventually(
+    () => ann.call('GET', `${path}/${eventIds[0]}`),
+    ({ body }) => body.tries >= 1,
+  )
+  // the event is 20 days old, a replay sent it again during the outage, and all tries were in vain
+  const old = newId('evt', Date.now() - 20 * 86_400_000)
+  await sql`update webhook_endpoints set paused = 'failing', paused_at = now(), failing_since = now() - interval '3 days' where id = ${id}`.execute(shop.db) // oxfmt-ignore
+  await sql`update events set id = ${old} where id = ${eventIds[0]}`.execute(shop.db)
+  await sql`update webhook_tries set event_id = ${old} where endpoint_id = ${id}`.execute(shop.db)
+  await sql`update webhook_deliveries set event_id = ${old}, state = 'failed', step = 10, due_at = null where endpoint_id = ${id}`.execute(shop.db) // oxfmt-ignore
+  receiver.answer = (_request, response) => void response.writeHead(204).end()
+  assert.equal((await ann.call('POST', `/api/webhook-endpoints/${id}/resume`)).status, 200)
+  await eventually(
+    () => ann.call('GET', `${path}/${old}`),
+    ({ body }) => body.status === 'delivered',
+  )
 })
 
 test('a receiver that asks for a pause gets it, whatever else is due', async (t) => {
