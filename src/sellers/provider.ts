@@ -141,14 +141,29 @@ export function identityProvider(
     })
     const claims = tokens.claims()
     if (!claims || !isForUs(claims, clientId)) throw new ProviderFault('idp_failed')
-    const { iss, sub } = claims
-    let about: Record<string, unknown> = claims
-    // the address and `email_verified` must come from one source, or `email_verified` could be about another address
-    if (claims.email === undefined && configuration.serverMetadata().userinfo_endpoint)
-      about = await fetchUserInfo(configuration, tokens.access_token, sub)
-    const email = usableEmail(about.email)
-    const emailVerified = email !== undefined && about.email_verified === true
-    return { issuer: iss, subject: sub, email, emailVerified, signedInAt: signedInAt(claims) }
+    const mailbox = await mailboxOf(configuration, tokens.access_token, claims)
+    return { issuer: claims.iss, subject: claims.sub, ...mailbox, signedInAt: signedInAt(claims) }
+  }
+
+  /** Some providers name the address in the id_token, and say only in userinfo whether it is verified. */
+  async function mailboxOf(configuration: Configuration, accessToken: string, claims: IDToken): Promise<Mailbox> {
+    const own = mailboxIn(claims)
+    if (!configuration.serverMetadata().userinfo_endpoint) return own
+    const read = async () => mailboxIn(await fetchUserInfo(configuration, accessToken, claims.sub))
+    if (claims.email === undefined) return read()
+    if (claims.email_verified !== undefined || own.email === undefined) return own
+    try {
+      const { email, emailVerified } = await read()
+      // userinfo vouches only for the address that it names
+      return email === own.email ? { email, emailVerified } : own
+    } catch (error) {
+      // the id_token has already proved the person, who then needs a code
+      log.warn(
+        { step: 'userinfo', ...namesOf(error) },
+        'the identity provider did not say whether the mailbox is verified',
+      )
+      return own
+    }
   }
 
   async function guarded<T>(step: string, work: (exchange: Exchange) => Promise<T>): Promise<T> {
@@ -185,6 +200,14 @@ const signedInAt = ({ auth_time: seconds }: IDToken): Date | undefined =>
   seconds === undefined || isFuture(seconds) ? undefined : new Date(seconds * 1000)
 
 const isFuture = (seconds: number): boolean => seconds > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
+
+type Mailbox = Pick<ProvenIdentity, 'email' | 'emailVerified'>
+
+/** Both come from one source, or `email_verified` could be about another address. */
+function mailboxIn({ email: named, email_verified: said }: Record<string, unknown>): Mailbox {
+  const email = usableEmail(named)
+  return { email, emailVerified: email !== undefined && said === true }
+}
 
 function usableEmail(email: unknown): string | undefined {
   if (typeof email !== 'string' || email.length > EMAIL_LONGEST || !EMAIL.test(email)) return undefined

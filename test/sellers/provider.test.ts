@@ -265,6 +265,51 @@ test('userinfo is read when the id_token has no address, must be about the same 
   assert.deepEqual(without, { issuer: provider.issuer, ...unnamed })
 })
 
+test('where the id_token names the address alone, userinfo says whether that address is verified', async (t) => {
+  const { client, provider, lines, newClient } = await start(t)
+  const silent: Lies['claims'] = { email_verified: undefined }
+  const verified = { issuer: provider.issuer, ...HONEST }
+  const unverified = { ...verified, emailVerified: false }
+  for (const email of ['ann@idp.test', ' Ann@IDP.test'])
+    assert.deepEqual(
+      await signIn(client, provider, { claims: silent, userinfo: { email, email_verified: true } }),
+      verified,
+      email,
+    )
+  for (const email_verified of [false, undefined, null, 'true', 1, [true]])
+    assert.deepEqual(
+      await signIn(client, provider, { claims: silent, userinfo: { email: 'ann@idp.test', email_verified } }),
+      unverified,
+      JSON.stringify(email_verified),
+    )
+  for (const email of ['eve@idp.test', undefined, '', 'ann', ['ann@idp.test']])
+    assert.deepEqual(
+      await signIn(client, provider, { claims: silent, userinfo: { email, email_verified: true } }),
+      unverified,
+      JSON.stringify(email),
+    )
+  const userinfo = { email: 'ann@idp.test', email_verified: true }
+  for (const email_verified of [false, null, 'true'])
+    assert.deepEqual(await signIn(client, provider, { claims: { email_verified }, userinfo }), unverified, 'explicit')
+  assert(!provider.calls.includes('userinfo'), 'the word of the id_token decides')
+
+  lines.length = 0
+  const stranger = { claims: silent, userinfo: { ...userinfo, sub: 'subject-2' } }
+  assert.deepEqual(await signIn(client, provider, stranger), unverified, 'about another person')
+  for (const how of [...ANSWERS, ...SILENCES]) {
+    const { url, attempt } = await client.start()
+    const back = await provider.signIn(url)
+    provider.lies = { claims: silent, userinfo, broken: { userinfo: how } }
+    const inTime = SILENCES.includes(how) ? newClient({}, { identityProviderMs: SHORT_MS }) : client
+    assert.deepEqual(await inTime.finish(back, attempt), unverified, how)
+  }
+  assert.equal(lines.length, 1 + ANSWERS.length + SILENCES.length)
+  for (const line of lines) {
+    assert.equal(line.step, 'userinfo')
+    for (const [name, value] of Object.entries(line)) assert.match(String(value), /^\w{1,60}$/, name)
+  }
+})
+
 test('an invalid address is left out and never verified, and a valid one has its canonical form', async (t) => {
   const { client, provider } = await start(t)
   const unusable: unknown[] = [
