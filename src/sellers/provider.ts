@@ -63,6 +63,11 @@ export function identityProvider(
 
   async function metadata(): Promise<ServerMetadata> {
     if (cached && performance.now() - cached.readAt < METADATA_TTL_MS) return cached.metadata
+    return newMetadata()
+  }
+
+  /** Simultaneous calls share one reading. */
+  function newMetadata(): Promise<ServerMetadata> {
     reading ??= guarded('discovery', readMetadata).finally(() => (reading = undefined))
     return reading
   }
@@ -82,18 +87,20 @@ export function identityProvider(
 
   /**
    * The browser goes to the provider's page, and cannot come back from an address that does not answer. So we first check that the
-   * host of that page answers, with any status. Throws when it does not.
+   * provider answers. At the issuer's host we read its metadata, because a proxy may lead only to the provider's own paths and answer 502
+   * at all others. Of another host we know no path, so there any answer at `/` counts, except a proxy's error. Throws when none comes.
    */
   async function reach(page: URL, { fetch }: Exchange): Promise<void> {
     const last = answeredAt.get(page.origin)
     if (last !== undefined && performance.now() - last < reachableTtlMs) return
+    if (page.origin === issuer.origin) return void (await newMetadata())
     if (onlyForBrowsers.has(page.origin)) return
     let status: number
     try {
       status = (await fetch(`${page.origin}/`, { method: 'HEAD', redirect: 'manual', headers: {}, body: undefined }))
         .status
     } catch (error) {
-      if (last !== undefined || page.origin === issuer.origin) throw error
+      if (last !== undefined) throw error
       // a second host that has never answered us may be one that only browsers can reach
       onlyForBrowsers.add(page.origin)
       return

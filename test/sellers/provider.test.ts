@@ -407,17 +407,32 @@ test('a provider that fails after it worked is noticed before a browser is sent 
   const { client, provider, newClient } = await start(t)
   const impatient = newClient({}, { reachableTtlMs: 0 })
   await impatient.start()
-  for (const ends of ['hangs up', 'answers 500', 'answers 503'] as const) {
-    provider.lies = { broken: { page: ends } }
-    if (ends === 'answers 500') await impatient.start()
-    else await assertFault(impatient.start(), 'idp_unavailable', ends)
+  for (const ends of ['hangs up', 'answers 500', 'answers 503', 'answers HTML'] as const) {
+    provider.lies = { broken: { discovery: ends } }
+    await assertFault(impatient.start(), 'idp_unavailable', ends)
+    provider.lies = {}
+    await impatient.start()
   }
-  provider.lies = { broken: { page: 'hangs' } }
-  await assertFault(
-    newClient({}, { reachableTtlMs: 0, identityProviderMs: SHORT_MS }).start(),
-    'idp_unavailable',
-    'hangs',
-  )
+  // the provider's page is at another host, of which we know no path
+  const elsewhere = { authorization_endpoint: provider.issuer.replace('127.0.0.1', 'localhost') + '/authorize' }
+  const apart = newClient({}, { reachableTtlMs: 0 })
+  provider.lies = { metadata: elsewhere }
+  await apart.start()
+  for (const ends of ['hangs up', 'answers 500', 'answers 503'] as const) {
+    provider.lies = { metadata: elsewhere, broken: { page: ends } }
+    if (ends === 'answers 500') await apart.start()
+    else await assertFault(apart.start(), 'idp_unavailable', ends)
+  }
+  for (const [place, metadata] of [
+    ['discovery', {}],
+    ['page', elsewhere],
+  ] as const) {
+    const hasty = newClient({}, { reachableTtlMs: 0, identityProviderMs: SHORT_MS })
+    provider.lies = { metadata }
+    await hasty.start()
+    provider.lies = { metadata, broken: { [place]: 'hangs' } }
+    await assertFault(hasty.start(), 'idp_unavailable', `${place} hangs`)
+  }
   provider.lies = {}
   await impatient.start()
   provider.calls.length = 0
@@ -432,10 +447,23 @@ test('a provider that fails after it worked is noticed before a browser is sent 
   await assertFault(impatient.start(), 'idp_unavailable', 'gone')
 })
 
+test('a provider behind a proxy that answers only its own paths is used every time', async (t) => {
+  const { provider, newClient, lines } = await start(t)
+  const impatient = newClient({}, { reachableTtlMs: 0 })
+  provider.lies = { broken: { page: 'answers 503' } }
+  for (let time = 0; time < 4; time++) await impatient.start()
+  assert.deepEqual(lines, [])
+})
+
 test('many simultaneous starts read the provider’s metadata once', async (t) => {
-  const { client, provider } = await start(t)
+  const { client, provider, newClient } = await start(t)
   await Promise.all(Array.from({ length: 30 }, () => client.start()))
   assert.deepEqual(provider.calls, ['discovery'])
+  const impatient = newClient({}, { reachableTtlMs: 0 })
+  await impatient.start()
+  provider.calls.length = 0
+  await Promise.all(Array.from({ length: 30 }, () => impatient.start()))
+  assert.deepEqual(provider.calls, ['discovery'], 'also when they look whether it still answers')
 })
 
 test('metadata of another issuer, incomplete metadata, or metadata without TLS are refused', async (t) => {
