@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import vm from 'node:vm'
+import { headHoldsCardNumber } from '../../src/kit/card-numbers.ts'
 import type { Description } from '../../src/pages/api/description.ts'
 import { sharedShop } from '../support/shop.ts'
 
@@ -49,6 +51,18 @@ test('every guide is served as Markdown, with the addresses of this service, and
     assert.doesNotMatch(body, new RegExp(`${BASE_URL}/(?:pay|till)|127\\.0\\.0\\.1:4000`))
   assert.equal((await read('/docs/../package.json.md')).status, 404)
   assert.equal((await read('/docs/nothing.md')).status, 404)
+})
+
+test('no idempotency key that the page in the guide makes looks like the number of a card', () => {
+  const guide = fs.readFileSync(path.join(ROOT, 'docs/integrate.md'), 'utf8')
+  const [, expression = ''] = /\?\?= (.*crypto\..+)\)$/m.exec(guide) ?? []
+  const make = new vm.Script(expression)
+  const keys = new Set(Array.from({ length: 5000 }, () => make.runInThisContext() as string))
+  assert.equal(keys.size, 5000)
+  for (const key of keys) {
+    assert.match(key, /^[\w-]{16,255}$/)
+    assert(!headHoldsCardNumber({ url: '/', headers: { 'idempotency-key': key } }), key)
+  }
 })
 
 test('llms.txt leads to every guide and to the API, and says of each what it is about', async () => {
