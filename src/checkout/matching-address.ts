@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
-import { wrongEmailKey } from '../orders/find.ts'
+import { type WrongEmails, wrongEmailKey } from '../orders/find.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 
 interface MatcherParts {
@@ -19,7 +19,7 @@ export interface RequestIdentity {
 }
 
 export type MatchingAddress = (
-  order: { id: string; email: string; wrongEmails: number },
+  order: { id: string; email: string; wrongEmails: WrongEmails | null },
   identity: RequestIdentity,
 ) => Promise<string | undefined>
 
@@ -43,8 +43,10 @@ export function addressMatcher({ db, limits, statusTokens }: MatcherParts): Matc
     if (!limit) return matches ? address : undefined
     if (matches && token && statusTokens.isGood(token, id, address)) return address
     const guesses = underWay.get(id) ?? 0
-    if (wrongEmails + guesses >= limit.count) {
-      const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }
+    // without a count the time begins with the guesses that are on their way
+    const { count, secondsLeft } = wrongEmails ?? { count: 0, secondsLeft: limit.seconds }
+    if (count + guesses >= limit.count) {
+      const more = { retryAfterSeconds: Math.max(1, secondsLeft), limitCount: limit.count }
       throw new Refusal('rate_limited', TOO_MANY_GUESSES, more)
     }
     if (matches) return address

@@ -5,6 +5,14 @@ import { type Limit, networkOf } from '../kit/limits.ts'
 
 // The limits of buyers' routes that come on top of each route's own limit.
 
+type Taken = Awaited<ReturnType<ReturnType<Server['createRateLimit']>>>
+
+/** The refusal names this limit, because the headers of the answer are about the route's own limit until then. */
+function refuseExceeded(taken: Taken | undefined, detail: string): void {
+  if (!taken || taken.isAllowed || !taken.isExceeded) return
+  throw new Refusal('rate_limited', detail, { retryAfterSeconds: taken.ttlInSeconds, limitCount: taken.max })
+}
+
 /** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
 export function unknownOrderRefuser(
   server: Server,
@@ -13,9 +21,7 @@ export function unknownOrderRefuser(
   const misses = limit && server.createRateLimit({ max: limit.count, timeWindow: limit.seconds * 1000 })
   return async (request) => {
     const taken = await misses?.(request)
-    if (taken && !taken.isAllowed && taken.isExceeded) {
-      throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
-    }
+    refuseExceeded(taken, 'Too many unknown orders.')
     throw new Refusal('order_not_found', 'There is no such order.')
   }
 }
@@ -31,10 +37,7 @@ export function botRefuser(server: Server, limit: Limit | undefined): (request: 
     })
   return async (request) => {
     const taken = await perProduct?.(request)
-    if (taken && !taken.isAllowed && taken.isExceeded)
-      throw new Refusal('rate_limited', 'Very many people are buying this right now.', {
-        retryAfterSeconds: taken.ttlInSeconds,
-      })
+    refuseExceeded(taken, 'Very many people are buying this right now.')
   }
 }
 
@@ -52,7 +55,6 @@ export function taxIdGuessRefuser(
     })
   return async (request) => {
     const taken = await asks?.(request)
-    if (taken && !taken.isAllowed && taken.isExceeded)
-      throw new Refusal('rate_limited', 'Too many tax ids were tried.', { retryAfterSeconds: taken.ttlInSeconds })
+    refuseExceeded(taken, 'Too many tax ids were tried.')
   }
 }

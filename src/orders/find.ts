@@ -12,6 +12,12 @@ import { type OrderTax, taxOfOrder } from './new-order.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
 
+/** The wrong addresses that were tried for an order lately, and the time until they are forgotten. */
+export interface WrongEmails {
+  count: number
+  secondsLeft: number
+}
+
 /** The limit's key for wrong addresses that were tried with an order. */
 export const wrongEmailKey = (orderId: string): string => `wrong_email:${orderId}`
 
@@ -59,8 +65,7 @@ export interface OrderView {
   cancelUrl: string | null
   /** All of the money is on its way back, so the buyer has no files any more, unless the refund fails. */
   fullRefundPending: boolean
-  /** Wrong addresses that were tried for this order lately. */
-  wrongEmails: number
+  wrongEmails: WrongEmails | null
   events: { id: number; at: string; what: string }[]
   /** The files that the product had when the order was made, and those added since. */
   files: OrderFile[]
@@ -81,7 +86,8 @@ const readOrders = compiledOnce<{ ids: readonly string[] }, OrderView>(
       case when o.state = 'processing' then
         exists (select from payments p where p.order_id = o.id and p.state = 'processing')
         else false end as "bankAtWork",
-      coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
+      (select json_build_object('count', l.count, 'secondsLeft', ceil(extract(epoch from l.until - now())))
+        from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()) as "wrongEmails",
       (select coalesce(json_agg(e), '[]') from (
         select id, at, what from order_events where order_id = o.id) e) as events,
       o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.full_refund_pending as "fullRefundPending",

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newId } from '../../src/kit/ids.ts'
 import { count } from '../support/seller.ts'
-import { assertProblem, startTestShop } from '../support/shop.ts'
+import { type Answer, assertProblem, startTestShop } from '../support/shop.ts'
+
+/** The refusal speaks of the limit that was reached, also where the route has another one beside it. */
+function assertExceeded(answer: Answer, limit: number): void {
+  assertProblem(answer, 429, 'rate_limited')
+  const [max, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`ratelimit-${name}`))
+  assert.deepEqual([max, remaining, reset], [String(limit), '0', answer.headers.get('retry-after')])
+}
 
 test('orders are limited for each minute and address, and the refusal says when to try again', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'checkout=3/60', PROCESSORS: 'none' } })
@@ -53,7 +61,23 @@ test('orders are limited for each minute and product, across all addresses, and 
       { 'x-forwarded-for': `203.0.113.${n}` },
     )
   assert.deepEqual([(await from(1, tried)).status, (await from(2, tried)).status], [201, 201])
-  assertProblem(await from(3, tried), 429, 'rate_limited')
+  assertExceeded(await from(3, tried), 2)
   assert.equal((await from(3, other)).status, 201)
   assert.equal(await count(shop, 'orders'), 3)
+})
+
+test('unknown orders are limited for each minute and address together, whatever their ids', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'status=3/60', PROCESSORS: 'none' } })
+  const ask = () => shop.call('GET', `/api/checkout/${newId('ord')}/status`)
+  for (let time = 0; time < 3; time++) assertProblem(await ask(), 404, 'order_not_found')
+  assertExceeded(await ask(), 3)
+})
+
+test('tax ids that are tried with a product are limited as orders are', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'checkout=2/60', PROCESSORS: 'none' } })
+  const productId = await shop.product()
+  const ask = (query: string) => shop.call('GET', `/api/products/${productId}/public?country=FR${query}`)
+  for (let time = 0; time < 2; time++) assert.notEqual((await ask('&taxId=FR40303265045')).status, 429)
+  assertExceeded(await ask('&taxId=FR40303265045'), 2)
+  assert.equal((await ask('')).status, 200)
 })

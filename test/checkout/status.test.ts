@@ -197,9 +197,16 @@ test('a client that guesses addresses is stopped at ten an hour, across all inst
     assert.equal((await shop.status(orderId)).paid, true, 'the state is still in the response')
     assert.equal((await shop.status(other.orderId, EMAIL)).downloads.length, 1, 'other orders are not touched')
   }
-  await sql`update limits set until = now() - interval '1 second' where key = ${`wrong_email:${orderId}`}`.execute(
-    one.db,
-  )
+  const endIn = (seconds: number) =>
+    sql`update limits set until = now() + make_interval(secs => ${seconds}) where key = ${`wrong_email:${orderId}`}`.execute(
+      one.db,
+    )
+  await endIn(100)
+  const { headers } = await ask(two, orderId, EMAIL)
+  const wait = Number(headers.get('retry-after'))
+  assert(wait >= 1 && wait <= 100, `the wait is what is left of the hour, and not ${wait} s`)
+  assert.equal(headers.get('ratelimit-reset'), String(wait))
+  await endIn(-1)
   assert.equal((await two.status(orderId, ` ${EMAIL.toUpperCase()} `)).downloads.length, 1)
 })
 
