@@ -2696,6 +2696,7 @@ export type RefusalCode =
   | 'confirmation_not_found'
   | 'confirmation_over'
   | 'consent_required'
+  | 'cookie_missing'
   | 'country_required'
   | 'country_unconfirmed'
   | 'country_unknown'

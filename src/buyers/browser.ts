@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CODE_SECONDS } from '../kit/code-limits.ts'
+import { refuseWithoutCookie } from '../kit/codes.ts'
 import { addCookie, cookieKind, cookiesOf } from '../kit/cookies.ts'
 import { networkOf } from '../kit/limits.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
@@ -14,12 +15,16 @@ export type BuyerBrowser = ReturnType<typeof buyerBrowser>
 export function buyerBrowser(baseUrl: string, purpose: Purpose) {
   const { common, host } = cookieKind(baseUrl)
   const cookie = { ...common, name: `${host}till_${purpose}_code`, maxAge: CODE_SECONDS, sameSite: 'strict' } as const
+  const hashed = (token: string | undefined) => (isToken(token) ? hashOf(token) : undefined)
   return {
     networkOf: (request: FastifyRequest) => networkOf(request.ip),
     /** The hash of the cookie that binds a code to this browser. */
-    codeHolder(request: FastifyRequest): Buffer | undefined {
+    codeHolder: (request: FastifyRequest) => hashed(cookiesOf(request)[cookie.name]),
+    /** The same for a browser that brings a code. Throws `cookie_missing`. */
+    neededCodeHolder(request: FastifyRequest): Buffer | undefined {
       const token = cookiesOf(request)[cookie.name]
-      return isToken(token) ? hashOf(token) : undefined
+      refuseWithoutCookie(token)
+      return hashed(token)
     },
     /** Makes a cookie for a new code. Call `keep` after the code exists, because this cookie replaces the one before. */
     newCodeHolder() {

@@ -124,7 +124,7 @@ function openLibraryRoute(server: Server, parts: LibraryRouteParts): void {
         description: 'Uses the code up. A cookie keeps the list open in this browser for an hour.',
         tags: TAG,
         body: Type.Object({ email: Email, code: Code }),
-        response: { 200: Library, ...refusing('invalid_code', 'rate_limited') },
+        response: { 200: Library, ...refusing('invalid_code', 'cookie_missing', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -136,7 +136,7 @@ function openLibraryRoute(server: Server, parts: LibraryRouteParts): void {
           email,
           purpose: 'library',
           code: request.body.code,
-          browserHash: browser.codeHolder(request),
+          browserHash: browser.neededCodeHolder(request),
           network: browser.networkOf(request),
         },
         (tx) => libraryOf(tx, parts, { email, limit: limitOf(undefined) }),

@@ -36,7 +36,7 @@ export interface MailboxProof {
   email: string
   purpose: Purpose
   code: string
-  /** Undefined: this browser has not asked for a code. */
+  /** Undefined: the cookie of this browser is not one of ours. */
   browserHash: Buffer | undefined
   network: string
 }

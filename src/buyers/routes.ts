@@ -67,7 +67,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
           'Returns the orders of the mailbox that match the line; if none matches, its recent orders. Uses the code up.',
         tags: TAG,
         body: ChargeVerification,
-        response: { 200: ChargeFound, ...refusing('invalid_code', 'rate_limited') },
+        response: { 200: ChargeFound, ...refusing('invalid_code', 'cookie_missing', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -80,7 +80,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
           email,
           purpose: 'charge',
           code: request.body.code,
-          browserHash: browser.codeHolder(request),
+          browserHash: browser.neededCodeHolder(request),
           network: browser.networkOf(request),
         },
         (tx) => findCharges(tx, email, line),

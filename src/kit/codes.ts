@@ -202,5 +202,17 @@ export async function limitedTry<Right extends { isRight: boolean }, T>(
   return outcome
 }
 
+/**
+ * Refuses a code that comes without its browser's cookie. Browsers that block cookies send none: called wrong, each right code would
+ * lead such a person to another one. It says nothing about the mailbox, and is no try of a code.
+ */
+export function refuseWithoutCookie(cookie: string | undefined): void {
+  if (cookie !== undefined) return
+  throw new Refusal(
+    'cookie_missing',
+    'The browser sent no cookie with the code. Allow cookies, then ask for a new one.',
+  )
+}
+
 export const notRight = (): Refusal =>
   new Refusal('invalid_code', 'The code is not right, or no longer good. Ask for a new one.')

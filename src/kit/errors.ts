@@ -29,6 +29,7 @@ const PROBLEMS = {
   key_revoked: [401, 'The API key was revoked'],
   token_required: [401, 'The token is missing or wrong'],
   invalid_code: [401, 'The code is wrong'],
+  cookie_missing: [401, 'The cookie of the code is missing'],
   invalid_credentials: [401, 'The mailbox or the password is wrong'],
   payment_declined: [402, 'The payment was declined'],
   download_link_invalid: [403, 'The link is not valid'],

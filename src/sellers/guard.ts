@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import assert from 'node:assert/strict'
-import type { Asker } from '../kit/codes.ts'
+import { type Asker, refuseWithoutCookie } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { neverCached } from '../kit/http.ts'
@@ -52,6 +52,8 @@ export interface Browsers {
   ): Asker
   /** The hash of the cookie that binds a code to this browser. */
   codeHolder(request: FastifyRequest): Buffer | undefined
+  /** The same for a browser that brings a code. Throws `cookie_missing`. */
+  neededCodeHolder(request: FastifyRequest): Buffer | undefined
   /** Makes a cookie for a new code. Call `keep` after the code exists, because this cookie replaces the one before. */
   newCodeHolder(
     request: FastifyRequest,
@@ -124,6 +126,11 @@ export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
       known: knownName(known, email, cookies.read(request, 'known')),
     }),
     codeHolder: (request) => hashed(cookies.read(request, 'code')),
+    neededCodeHolder(request) {
+      const token = cookies.read(request, 'code')
+      refuseWithoutCookie(token)
+      return hashed(token)
+    },
     newCodeHolder(request, { again = false } = {}) {
       const token = newToken()
       return {

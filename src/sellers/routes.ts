@@ -113,13 +113,13 @@ function verifyCodeRoute(server: Server, parts: SignInParts): void {
         description: 'A mailbox without an account gets one, unless sign-up is closed.',
         tags: TAG,
         body: CodeVerification,
-        response: { 200: SignedInSeller, ...refusing('invalid_code', 'rate_limited') },
+        response: { 200: SignedInSeller, ...refusing('invalid_code', 'cookie_missing', 'rate_limited') },
       },
     },
     async (request, reply) => {
       neverCached(reply)
       const email = canonicalEmail(request.body.email)
-      const given = { email, code: request.body.code, browserHash: browsers.codeHolder(request) }
+      const given = { email, code: request.body.code, browserHash: browsers.neededCodeHolder(request) }
       const asker = browsers.counted(request, email)
       const session = await verifyCode(parts, { ...given, browser: browsers.browser(request) }, asker)
       browsers.begin(reply, session)

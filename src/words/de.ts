@@ -257,6 +257,8 @@ export const de: Catalogue = {
     sentNew: 'Es gibt einen neuen Code. Der vorige gilt nicht mehr.',
     over: 'Dieser Code gilt nicht mehr: Er ist zu alt oder wurde zu oft versucht. Bitte fordern Sie einen neuen an.',
     wrong: 'Dieser Code stimmt nicht. Bitte sehen Sie in der neuesten E-Mail nach.',
+    noCookie:
+      'Dieser Browser hat das Cookie zu diesem Code nicht behalten. Bitte erlauben Sie Cookies für diese Website und fordern Sie dann einen neuen Code an.',
     tooOften: 'Das war zu oft in kurzer Zeit.',
     tooOftenText: 'Zum Schutz vor Ratenden gibt es jetzt eine Pause. Bitte versuchen Sie es {when} noch einmal.',
     lookingUp: 'Wird gesucht …',

@@ -256,6 +256,8 @@ export const en = {
     sentNew: 'We sent you a new code. The previous one no longer works.',
     over: 'This code can no longer be used: it is too old, or was tried too many times. Please ask for a new one.',
     wrong: 'This code is not right. Please check the latest e-mail.',
+    noCookie:
+      'This browser did not keep the cookie of this code. Please allow cookies for this site, then ask for a new code.',
     tooOften: 'That was too often in a short time.',
     tooOftenText: 'To keep guessers out, there is a pause now. Please try again {when}.',
     lookingUp: 'Looking it up…',

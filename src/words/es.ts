@@ -252,6 +252,8 @@ export const es: Catalogue = {
     sentNew: 'Hay un código nuevo. El anterior ya no sirve.',
     over: 'Este código ya no se puede usar: es demasiado antiguo o se probó demasiadas veces. Pida uno nuevo.',
     wrong: 'Este código no es correcto. Consulte el correo más reciente.',
+    noCookie:
+      'Este navegador no ha guardado la cookie de este código. Permita las cookies de este sitio y pida un código nuevo.',
     tooOften: 'Demasiadas veces en poco tiempo.',
     tooOftenText: 'Para frenar a quien prueba códigos al azar, ahora hay una pausa. Inténtelo de nuevo {when}.',
     lookingUp: 'Buscando…',

@@ -255,6 +255,8 @@ export const fr: Catalogue = {
     sentNew: 'Il y a un nouveau code. Le précédent ne fonctionne plus.',
     over: 'Ce code ne peut plus servir : il est trop ancien ou a été essayé trop souvent. Veuillez en demander un nouveau.',
     wrong: 'Ce code n’est pas le bon. Veuillez consulter le dernier e-mail.',
+    noCookie:
+      'Ce navigateur n’a pas gardé le cookie de ce code. Veuillez autoriser les cookies pour ce site, puis demander un nouveau code.',
     tooOften: 'C’était trop souvent en peu de temps.',
     tooOftenText: 'Pour écarter ceux qui devinent, il y a une pause. Veuillez réessayer {when}.',
     lookingUp: 'Recherche en cours…',

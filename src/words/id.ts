@@ -251,6 +251,8 @@ export const id: Catalogue = {
     sentNew: 'Ada kode baru. Kode sebelumnya tidak berlaku lagi.',
     over: 'Kode ini tidak dapat dipakai lagi: sudah terlalu lama atau terlalu sering dicoba. Silakan minta yang baru.',
     wrong: 'Kode ini tidak benar. Silakan periksa email terbaru.',
+    noCookie:
+      'Browser ini tidak menyimpan cookie untuk kode ini. Silakan izinkan cookie untuk situs ini, lalu minta kode baru.',
     tooOften: 'Terlalu sering dalam waktu singkat.',
     tooOftenText: 'Untuk mencegah orang menebak, sekarang ada jeda. Silakan coba lagi {when}.',
     lookingUp: 'Mencari…',

@@ -254,6 +254,8 @@ export const it: Catalogue = {
     sentNew: 'C’è un nuovo codice. Quello precedente non vale più.',
     over: 'Questo codice non si può più usare: è troppo vecchio o è stato provato troppe volte. Ne chieda uno nuovo.',
     wrong: 'Questo codice non è giusto. Controlli l’e-mail più recente.',
+    noCookie:
+      'Questo browser non ha conservato il cookie di questo codice. Consenta i cookie per questo sito, poi chieda un nuovo codice.',
     tooOften: 'Troppe volte in poco tempo.',
     tooOftenText: 'Per fermare chi tira a indovinare, ora c’è una pausa. Riprovi {when}.',
     lookingUp: 'Ricerca in corso…',

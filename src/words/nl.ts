@@ -253,6 +253,8 @@ export const nl: Catalogue = {
     sentNew: 'Er is een nieuwe code. De vorige werkt niet meer.',
     over: 'Deze code kan niet meer worden gebruikt: hij is te oud of te vaak geprobeerd. Vraag een nieuwe.',
     wrong: 'Deze code klopt niet. Kijk in de nieuwste e-mail.',
+    noCookie:
+      'Deze browser heeft de cookie van deze code niet bewaard. Sta cookies voor deze site toe en vraag dan een nieuwe code.',
     tooOften: 'Dat was te vaak in korte tijd.',
     tooOftenText: 'Om raden tegen te gaan is er nu een pauze. Probeer het {when} opnieuw.',
     lookingUp: 'Zoeken…',

@@ -249,6 +249,8 @@ export const pl: Catalogue = {
     sentNew: 'Jest nowy kod. Poprzedni już nie działa.',
     over: 'Tego kodu nie można już użyć: jest za stary albo próbowano go zbyt często. Poproś o nowy.',
     wrong: 'Ten kod jest nieprawidłowy. Sprawdź najnowszy mail.',
+    noCookie:
+      'Ta przeglądarka nie zachowała pliku cookie tego kodu. Zezwól tej stronie na pliki cookie, a potem poproś o nowy kod.',
     tooOften: 'Zbyt wiele prób w krótkim czasie.',
     tooOftenText: 'Aby powstrzymać zgadywanie, jest teraz przerwa. Spróbuj ponownie {when}.',
     lookingUp: 'Szukanie…',

@@ -250,6 +250,8 @@ export const ptBR: Catalogue = {
     sentNew: 'Há um novo código. O anterior não vale mais.',
     over: 'Este código não pode mais ser usado: é antigo demais ou foi tentado vezes demais. Peça um novo.',
     wrong: 'Este código não está certo. Veja o e-mail mais recente.',
+    noCookie:
+      'Este navegador não guardou o cookie deste código. Permita cookies para este site e depois peça um novo código.',
     tooOften: 'Foram tentativas demais em pouco tempo.',
     tooOftenText: 'Para conter quem tenta adivinhar, há uma pausa agora. Tente de novo {when}.',
     lookingUp: 'Procurando…',

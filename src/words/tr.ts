@@ -248,6 +248,8 @@ export const tr: Catalogue = {
     sentNew: 'Yeni bir kod var. Önceki artık geçerli değil.',
     over: 'Bu kod artık kullanılamaz: çok eski ya da çok sık denendi. Lütfen yeni bir kod isteyin.',
     wrong: 'Bu kod doğru değil. Lütfen en son e-postaya bakın.',
+    noCookie:
+      'Bu tarayıcı bu kodun çerezini saklamadı. Lütfen bu site için çerezlere izin verin, sonra yeni bir kod isteyin.',
     tooOften: 'Kısa sürede çok fazla deneme oldu.',
     tooOftenText: 'Tahmin edenleri engellemek için şimdi bir ara var. Lütfen {when} yeniden deneyin.',
     lookingUp: 'Aranıyor…',

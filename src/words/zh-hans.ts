@@ -240,6 +240,7 @@ export const zhHans: Catalogue = {
     sentNew: '新验证码已发出，之前的验证码已失效。',
     over: '此验证码已不能使用：时间过久或尝试次数过多。请索取新的验证码。',
     wrong: '验证码不正确。请查看最新的邮件。',
+    noCookie: '此浏览器没有保存此验证码的 Cookie。请允许本网站使用 Cookie，然后索取新的验证码。',
     tooOften: '短时间内次数过多。',
     tooOftenText: '为防止猜测，现在需要暂停。请{when}再试。',
     lookingUp: '正在查找…',

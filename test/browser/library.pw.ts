@@ -55,6 +55,30 @@ test('a code shows all orders with working files, until the buyer closes the lis
   await expect(bought).toHaveCount(0)
 })
 
+test('a browser that blocks cookies learns why its right code does not work, and what to do', async ({ page }) => {
+  const { email } = await buy(page.request)
+  await page.context().clearCookies()
+  await page.clock.install()
+  await page.goto('/library/')
+  await ask(page, email)
+  await page.context().clearCookies()
+  const blocked = page.getByText('Please allow cookies for this site, then ask for a new code.')
+  for (let tries = 1; tries <= 6; tries += 1) {
+    await codeField(page).fill(await codeIn(page.context(), email, CODE_MAIL))
+    await expect(blocked).toBeVisible()
+    await expect(codeField(page)).toHaveValue('')
+    await expect(codeField(page)).toBeFocused()
+  }
+  await page.clock.fastForward('00:35')
+  await page.getByRole('button', { name: 'Send a new code' }).click()
+  await expect(page.getByText('We sent you a new code.')).toBeVisible()
+  await expect(blocked).toHaveCount(0)
+  await page.context().clearCookies()
+  await page.clock.fastForward('10:05')
+  await codeField(page).fill('123456')
+  await expect(page.getByText('This code can no longer be used')).toBeVisible()
+})
+
 test('a mistyped address is corrected, and one without orders gets only a mail', async ({ page }) => {
   await page.goto('/library/')
   await page.getByRole('button', { name: 'Send me a code' }).click()

@@ -63,6 +63,16 @@ test('wrong codes are answered in words, and the fifth says that only a new one 
   await expect(page).toHaveURL(/step=code/)
 })
 
+test('a browser that blocks cookies learns why its right code does not work', async ({ page }) => {
+  const email = newSellerEmail()
+  await page.goto('/sign-in/')
+  await askCode(page, email)
+  await page.context().clearCookies()
+  await codeField(page).fill(await codeFor(page, email))
+  await expect(page.getByText('Please allow cookies for this site, then ask for a new code.')).toBeVisible()
+  await expect(codeField(page)).toBeFocused()
+})
+
 test('the page says when it can send a new code, and then only the new one works', async ({ page }) => {
   const email = newSellerEmail()
   await page.clock.install()

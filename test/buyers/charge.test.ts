@@ -18,6 +18,7 @@ import {
   count,
   newAddress,
   newBrowser,
+  newGuesser,
   newMailbox,
   pauseIsOver,
   sharedPair,
@@ -317,7 +318,7 @@ test('a code works only in the browser that requested it, and other browsers use
   const code = await liveCode(shop, email)
   const token = browser.jar.value('till_charge_code')!
   for (const given of [code, wrongCode(code)])
-    for (const one of [stranger, newBrowser(shop)])
+    for (const one of [stranger, newGuesser(shop, { cookie: 'till_charge_code' })])
       for (let time = 0; time < 4; time++) assertProblem(await findCharge(one, email, given), 401, 'invalid_code')
   for (const cookie of [token.slice(1), `${token}x`, 'x'.repeat(43), '', `"${token}`]) {
     const body = { email, code, descriptor: 'TILL' }
@@ -327,6 +328,31 @@ test('a code works only in the browser that requested it, and other browsers use
   assertProblem(await findCharge(browser, other, code), 401, 'invalid_code')
   assert.equal((await mailboxCodeRow(shop, email))!.wrongTries, 0)
   assert.equal((await findCharge(browser, email, code)).status, 200)
+})
+
+test('a browser that keeps no cookie learns that the cookie is missing, of any code and mailbox, and it is no try', async () => {
+  const [shop] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  const blocking = () => newBrowser(shop, { headers })
+  const email = newMailbox()
+  await pastOrder(shop, email)
+  const asking = blocking()
+  await askChargeCode(asking, email)
+  const code = await liveCode(shop, email)
+  // more than the ten wrong codes of a network
+  for (let time = 0; time < 4; time++)
+    for (const [mailbox, given] of [
+      [email, code],
+      [email, wrongCode(code)],
+      [newMailbox(), code],
+    ] as const)
+      for (const path of ['charges', 'library']) {
+        const answer = await blocking().call('POST', `/api/${path}/verify`, { email: mailbox, code: given, ...(path === 'charges' && { descriptor: 'TILL' }) }) // oxfmt-ignore
+        assertProblem(answer, 401, 'cookie_missing')
+        assert.match(answer.body.detail, /Allow cookies/)
+      }
+  assert.equal((await mailboxCodeRow(shop, email))!.wrongTries, 0)
+  assert.equal((await findCharge(asking, email, code)).status, 200)
 })
 
 test('codes that strangers request for an address leave the owner’s code valid', async () => {
@@ -509,7 +535,7 @@ test('a stranger who requests codes and guesses with an address locks out only t
     const wrong = wrongCode(await liveCode(shop, email, browser))
     for (let time = 0; time < 5; time++) assertProblem(await findCharge(browser, email, wrong), 401, 'invalid_code')
   }
-  const limit = await findCharge(newBrowser(second, stranger), newMailbox(), '000000')
+  const limit = await findCharge(newGuesser(second, { cookie: 'till_charge_code', ...stranger }), newMailbox(), '000000') // oxfmt-ignore
   assertLimited(limit, 10, 3500, 3600)
   assert.match(limit.body.detail, /from your network or for this address/)
   assert.equal((await findCharge(owner, email, await liveCode(shop, email, owner))).status, 200)
@@ -520,8 +546,10 @@ test('a stranger who requests codes and guesses with an address locks out only t
 test('a mailbox takes sixty wrong codes an hour from everywhere, then not even the right one; typing only its address uses up none', async () => {
   const [shop, second] = limited()
   const email = newMailbox()
-  for (let time = 0; time < 70; time++)
-    assertProblem(await findCharge(newBrowser(time % 2 ? shop : second, from()), email, '000000'), 401, 'invalid_code')
+  for (let time = 0; time < 70; time++) {
+    const stranger = newGuesser(time % 2 ? shop : second, { cookie: 'till_charge_code', ...from() })
+    assertProblem(await findCharge(stranger, email, '000000'), 401, 'invalid_code')
+  }
   for (let code = 0; code < 12; code++) {
     const browser = newBrowser(code % 2 ? shop : second, from())
     await askChargeCode(browser, email)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { newSigner } from '../../src/kit/signing.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { askChargeCode, liveCode, mailedCode, pastOrder } from '../support/buyer.ts'
-import { type Browser, cookiesOf, newBrowser, newMailbox, wrongCode } from '../support/seller.ts'
+import { type Browser, cookiesOf, newBrowser, newGuesser, newMailbox, wrongCode } from '../support/seller.ts'
 import { type Answer, SECRET, type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { watchWork } from '../support/work.ts'
 
@@ -72,19 +72,23 @@ test('wrong bodies and codes open nothing, nor does a code for something else, o
     assertProblem(await ask(browser, bad), 400, 'validation_failed')
   for (const code of [undefined, 123456, '12345', 'abcdef'])
     assertProblem(await verify(browser, email, code), 400, 'validation_failed')
-  // each code with its own cookie, at the other's door
-  const withCookieOf = (from: Browser, path: string, code: string) =>
-    newBrowser(shop).call('POST', path, { email, code, descriptor: 'TILL' }, {
-      cookie: `till_library_code=${from.jar.value('till_library_code')}`,
-    }) // oxfmt-ignore
+  // each code with its own cookie, at the other's door, under the name of either
+  const withTokenOf = async (token: string | undefined, path: string, code: string) => {
+    assert(token)
+    const cookie = `till_library_code=${token}; till_charge_code=${token}`
+    return newBrowser(shop).call('POST', path, { email, code, descriptor: 'TILL' }, { cookie })
+  }
   const charge = newBrowser(shop)
   await askChargeCode(charge, email)
   const chargeCode = await liveCode(shop, email, charge)
-  assertProblem(await withCookieOf(charge, '/api/library/verify', chargeCode), 401, 'invalid_code')
+  const chargeToken = charge.jar.value('till_charge_code')
+  assertProblem(await withTokenOf(chargeToken, '/api/library/verify', chargeCode), 401, 'invalid_code')
   await ask(browser, email)
   const code = await liveCode(shop, email, browser)
-  assertProblem(await withCookieOf(browser, '/api/charges/verify', code), 401, 'invalid_code')
-  assertProblem(await verify(newBrowser(shop), email, code), 401, 'invalid_code')
+  const libraryToken = browser.jar.value('till_library_code')
+  assertProblem(await withTokenOf(libraryToken, '/api/charges/verify', code), 401, 'invalid_code')
+  assertProblem(await verify(newBrowser(shop), email, code), 401, 'cookie_missing')
+  assertProblem(await verify(newGuesser(shop, { cookie: 'till_library_code' }), email, code), 401, 'invalid_code')
   assertProblem(await verify(browser, newMailbox(), code), 401, 'invalid_code')
   for (let time = 0; time < 5; time++) assertProblem(await verify(browser, email, wrongCode(code)), 401, 'invalid_code')
   assertProblem(await verify(browser, email, code), 401, 'invalid_code')

@@ -10,6 +10,7 @@ import {
   cookiesOf,
   count,
   newBrowser,
+  newGuesser,
   newMailbox,
   sharedPair,
   wrongCode,
@@ -150,7 +151,8 @@ test('a code works only in the browser that requested it, and other browsers use
   for (const given of [code, wrongCode(code)]) {
     for (let time = 0; time < 4; time++) {
       assertProblem(await stranger.tryCode(email, given), 401, 'invalid_code')
-      assertProblem(await newBrowser(shop).tryCode(email, given), 401, 'invalid_code')
+      assertProblem(await newBrowser(shop).tryCode(email, given), 401, 'cookie_missing')
+      assertProblem(await newGuesser(shop).tryCode(email, given), 401, 'invalid_code')
       for (const cookie of [token.slice(1), `${token}x`, 'x'.repeat(43), '', `"${token}`]) {
         const answer = await shop.call('POST', '/api/auth/otp/verify', { email, code: given }, { cookie: `till_code=${cookie}` }) // oxfmt-ignore
         assertProblem(answer, 401, 'invalid_code')

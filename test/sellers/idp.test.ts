@@ -23,7 +23,16 @@ import {
   shareProvider,
   shared,
 } from '../support/provider-shop.ts'
-import { type Browser, PASSWORD, count, newAddress, newBrowser, newMailbox, wrongCode } from '../support/seller.ts'
+import {
+  type Browser,
+  PASSWORD,
+  count,
+  newAddress,
+  newBrowser,
+  newGuesser,
+  newMailbox,
+  wrongCode,
+} from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { atEnd } from '../support/ends.ts'
 
@@ -125,7 +134,7 @@ test('another account of the same provider, with the same address, needs a code;
   assert.equal(await identitiesOf(shop, second.sub), 0)
   const code = await browser.codeFor(first.email)
   assertProblem(await browser.tryCode(first.email, wrongCode(code)), 401, 'invalid_code')
-  assertProblem(await newBrowser(shop).tryCode(first.email, code), 401, 'invalid_code')
+  assertProblem(await newGuesser(shop).tryCode(first.email, code), 401, 'invalid_code')
   const history = async () => (await owner.call('GET', '/api/auth/history')).body.items
   assert.deepEqual((await history()).map(({ what }: any) => what), ['identity_linked']) // oxfmt-ignore
 
@@ -225,7 +234,7 @@ test('only the boolean true skips the code: any other claim for a mailbox opens 
     assert.deepEqual({ ...waiting.body, resendAfter: 0 }, { email, resendAfter: 0, provider: true }, what)
     const code = await liveCode(shop, email)
     assertProblem(await attacker.tryCode(email, wrongCode(code)), 401, 'invalid_code')
-    assertProblem(await newBrowser(shop).tryCode(email, code), 401, 'invalid_code')
+    assertProblem(await newGuesser(shop).tryCode(email, code), 401, 'invalid_code')
     assert.equal(await identitiesOf(shop, person.sub), 0, what)
   }
 })

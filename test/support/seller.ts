@@ -109,6 +109,18 @@ export function newBrowser(
   return browser
 }
 
+/** A browser with the cookie of a code that the service has never made. */
+export function newGuesser(shop: TestShop, { cookie = 'till_code', ...options }: Guesser = {}): Browser {
+  const browser = newBrowser(shop, options)
+  browser.jar.set(new URL(shop.config.baseUrl ?? 'http://shop.test'), cookie, randomBytes(32).toString('base64url'))
+  return browser
+}
+
+interface Guesser {
+  cookie?: string
+  headers?: Record<string, string>
+}
+
 export const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
 /** The mails with a code that lie in a mailbox, the newest first. */

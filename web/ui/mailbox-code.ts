@@ -110,16 +110,19 @@ export function mailboxCode({ get, set }: Store<MailboxCodeState>, page: CodePag
     }
   }
 
+  const faultOf = (fault: string) => ({ fault, tries: get().tries + 1 })
+
   async function enter(code: string): Promise<void> {
     const awaited = get().awaited!
     try {
       await page.openWith(awaited.email, code)
     } catch (trouble) {
-      if (!(trouble instanceof ApiError && trouble.code === 'invalid_code')) throw trouble
+      if (!(trouble instanceof ApiError)) throw trouble
+      if (trouble.code === 'cookie_missing') return set(faultOf(isUsedUp(awaited) ? words.over : words.noCookie))
+      if (trouble.code !== 'invalid_code') throw trouble
       const counted = { ...awaited, wrong: awaited.wrong + 1 }
       setAwaited(counted)
-      const isOver = await (page.isOver ?? isUsedUp)(counted)
-      set({ fault: isOver ? words.over : words.wrong, tries: get().tries + 1 })
+      set(faultOf((await (page.isOver ?? isUsedUp)(counted)) ? words.over : words.wrong))
     }
   }
 
