@@ -11,7 +11,8 @@ import { keptBases, prune, readBases } from './retention.ts'
 const DAY_MS = 86_400_000
 const KEY = 'a key of the tests that is long enough'
 const NOW = Date.parse('2026-11-23T03:00:00Z')
-const segment = (position: number) => `00000001${position.toString(16).toUpperCase().padStart(16, '0')}`
+const segment = (position: number, timeline = 1) =>
+  `${String(timeline).padStart(8, '0')}${position.toString(16).toUpperCase().padStart(16, '0')}`
 const of = (days: number) => ({
   id: `${days}`,
   cluster: 'first',
@@ -41,6 +42,21 @@ test('a clock that was a year ahead for a while does not make the newest backup 
   const ahead = Array.from({ length: 8 }, (_, day) => of(-400 - day))
   const newest = { ...of(1), firstSegment: segment(1_000_000) }
   assert(keptBases([newest, ...ahead], new Date(NOW)).daily.includes(newest))
+})
+
+test('of a day with restores the newest backup of each timeline stays, and the days still count once each', () => {
+  const hoursLater = (day: number, hours: number, timeline: number) => {
+    const base = of(day - hours / 24)
+    return {
+      ...base,
+      id: `${day}+${hours}`,
+      firstSegment: segment(Number.parseInt(base.firstSegment.slice(8), 16), timeline),
+    }
+  }
+  const nights = Array.from({ length: 10 }, (_, day) => of(2 + day))
+  const since = [hoursLater(2, 9, 2), hoursLater(2, 10, 2), hoursLater(2, 11, 3), hoursLater(1, 0, 3)]
+  const { daily } = keptBases([...nights, ...since], new Date(NOW))
+  assert.deepEqual(daily.map(({ id }) => id), ['1+0', '2+11', '2+10', '2', '3', '4', '5', '6', '7']) // oxfmt-ignore
 })
 
 test('after going back to the former major version, the backups made since are the newest', () => {
@@ -93,6 +109,24 @@ test('pruning leaves each kept copy with its data, its files and its part of the
       ...others,
     ].sort(),
   )
+})
+
+test('after a restore to an earlier moment, a file that only the state before it has stays as long as the log that leads there', async (t) => {
+  const { vault, put } = await placeWith(t, [2, 3])
+  // nine hours after the night's copy the service went back to before the file of that copy, and made another one
+  const position = Number.parseInt(of(2).firstSegment.slice(8), 16) + 1
+  const restored = {
+    ...of(2 - 9 / 24),
+    files: ['shared'],
+    firstSegment: segment(position, 2),
+    lastSegment: segment(position, 2),
+  }
+  for (const name of [walName('first', restored.firstSegment), baseData(restored.id)]) await put(name)
+  await vault.putJson(baseManifest(restored.id), restored)
+  await prune(vault, new Date(NOW))
+  const left = await vault.list('')
+  for (const name of [baseManifest('2'), fileName('of-2'), walName('first', of(2).firstSegment)])
+    assert(left.includes(name), name)
 })
 
 test('a copy that is being made stays without a manifest for two days, and what a killed backup left goes then', async (t) => {

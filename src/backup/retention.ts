@@ -26,20 +26,24 @@ function inLogOrder<One extends Dated>(bases: readonly One[]): One[] {
 
 /**
  * All of the last day, and the newest of each of the last 7 days, 4 weeks and 6 months that have one. So the newest of all stays
- * however old it is.
+ * however old it is. Of a day with a restore, the newest of each timeline stays: the state that the restore left needs files of which
+ * only its own base knows.
  */
 export function keptBases<One extends Dated>(bases: readonly One[], now: Date): { kept: One[]; daily: One[] } {
   const newestFirst = inLogOrder(bases).reverse()
-  const newestOf = (periodOf: (at: Date) => string, count: number) => {
-    const periods = new Map<string, One>()
+  const newestOf = (periodOf: (at: Date) => string, count: number, partOf: (base: One) => string = () => '') => {
+    const periods = new Map<string, Map<string, One>>()
     for (const base of newestFirst) {
       const period = periodOf(new Date(base.startedAt))
-      if (!periods.has(period) && periods.size < count) periods.set(period, base)
+      if (!periods.has(period) && periods.size < count) periods.set(period, new Map())
+      const parts = periods.get(period)
+      if (parts && !parts.has(partOf(base))) parts.set(partOf(base), base)
     }
-    return [...periods.values()]
+    return [...periods.values()].flatMap((parts) => [...parts.values()])
   }
   const fresh = bases.filter(({ startedAt }) => now.getTime() - Date.parse(startedAt) < DAY_MS)
-  const daily = newestOf((at) => at.toISOString().slice(0, 10), DAILY)
+  const timelineOf = ({ firstSegment }: One) => firstSegment.slice(0, 8)
+  const daily = newestOf((at) => at.toISOString().slice(0, 10), DAILY, timelineOf)
   const weekly = newestOf((at) => mondayOf(at), WEEKLY)
   const monthly = newestOf((at) => at.toISOString().slice(0, 7), MONTHLY)
   const lately = [...new Set([...fresh, ...daily])]
