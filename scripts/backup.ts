@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
-import { copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
+import { type FilesCopied, copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
 import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
 import { noteRun, noted } from '../src/backup/runs.ts'
@@ -43,13 +43,15 @@ async function backUp(): Promise<void> {
     await mustArchive(db)
     const storage = await openStorage(config)
     const { superuserUrl, dataDir, walFolder } = database
+    let failed: FilesCopied['failed']
     const base = await noted(db, 'base', async () => {
       say('the files')
       const installation = await claimPlace(db, vault, walFolder, { isNew: options['new-place'] })
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
-      const { copied } = await copyNewFiles(db, storage, vault)
-      say(`${copied} new files copied; the database`)
+      const files = await copyNewFiles(db, storage, vault)
+      failed = files.failed
+      say(`${files.copied} new files copied; the database`)
       await sendHistories(dataDir, wal.cluster, vault)
       let shown = 0
       return makeBase({
@@ -67,12 +69,14 @@ async function backUp(): Promise<void> {
         },
       })
     })
+    // a storage that was away can be back
+    if (failed) failed = (await copyNewFiles(db, storage, vault)).failed
     // before old copies go, which can take minutes
-    const lost = await lostFiles(db)
-    if (lost.length > 0) await tellLost(db, lost)
+    const problems = problemsOf(await lostFiles(db), failed)
+    if (problems.length > 0) await tellIncomplete(db, problems)
     const removed = await removeOld(db, vault)
     say(
-      `${lost.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`,
+      `${problems.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`,
     )
   } finally {
     await close()
@@ -93,9 +97,19 @@ async function removeOld(db: Db, vault: Vault): Promise<number> {
   }
 }
 
-/** The copy of the database is of use without them, so it counts, and the files are noted for the alarms. */
-async function tellLost(db: Db, lost: readonly string[]): Promise<void> {
-  const problem = `the backup is not complete: the storage does not have these files, or has other bytes: ${listOf(lost)}`
+function problemsOf(lost: readonly string[], failed: FilesCopied['failed']): string[] {
+  const problems: string[] = []
+  if (lost.length > 0) problems.push(`the storage does not have these files, or has other bytes: ${listOf(lost)}`)
+  if (failed)
+    problems.push(
+      `these files could not be copied${failed.isAll ? '' : ', and later ones were not tried'}: ${listOf(failed.keys)} (${(failed.error as Error).message})`,
+    )
+  return problems
+}
+
+/** The copy of the database is of use without the files, so it counts, and the files are noted for the alarms. */
+async function tellIncomplete(db: Db, problems: readonly string[]): Promise<void> {
+  const problem = `the backup is not complete: ${problems.join('; ')}`
   await noteRun(db, { kind: 'base', startedAt: new Date(), problem })
   console.error(`${problem}. See docs/backup.md`)
   process.exitCode = 3

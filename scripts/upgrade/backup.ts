@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { Failure, say, shownStatus } from './command.ts'
 
-/** The exit status of `npm run backup` when the storage has lost files. */
+/** The exit status of `npm run backup` when only files are missing in it. */
 const WITHOUT_FILES = 3
 
 /** Backs up with the present release's own command, while it runs. Says so when there is none. */

@@ -22,19 +22,17 @@ interface Stored {
   sha256: string | null
 }
 
-/**
- * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. Returns how many, and the
- * files of products that it found lost: the storage does not have them, or has other bytes than their rows say. When a file cannot be
- * copied, it throws after the others.
- */
-export async function copyNewFiles(
-  db: Db,
-  storage: Storage,
-  vault: Vault,
-): Promise<{ copied: number; lost: string[] }> {
-  let copied = 0
-  const lost: string[] = []
-  let failure: { error: unknown } | undefined
+export interface FilesCopied {
+  copied: number
+  /** Files of products that the storage does not have, or has with other bytes than their rows say. */
+  lost: string[]
+  /** Files and pictures that could not be copied now, why the first one could not, and whether later ones were not tried. */
+  failed: { keys: string[]; error: unknown; isAll: boolean } | undefined
+}
+
+/** Copies the files and pictures that the backup does not have yet, each once: their bytes never change. */
+export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Promise<FilesCopied> {
+  const done: FilesCopied = { copied: 0, lost: [], failed: undefined }
   let failedInARow = 0
   for (let last = ''; ;) {
     const found = await newFiles(db, last)
@@ -45,9 +43,11 @@ export async function copyNewFiles(
         failedInARow = 0
       } catch (error) {
         // one file that cannot be copied now must not keep the later ones out of the backup
-        failure ??= { error }
-        if (++failedInARow >= MOST_FAILED) throw error
-        continue
+        done.failed ??= { keys: [], error, isAll: true }
+        done.failed.keys.push(file.key)
+        if (++failedInARow < MOST_FAILED) continue
+        done.failed.isAll = false
+        return done
       }
       const isWhole = sha256 !== undefined && (file.sha256 === null || sha256 === file.sha256)
       // a lost file is noted too, so that it is not looked for each minute
@@ -55,13 +55,10 @@ export async function copyNewFiles(
         insert into backup_files (key, sha256) values (${file.key}, ${isWhole ? sha256 : null}) on conflict do nothing`.execute(
         db,
       )
-      if (isWhole) copied++
-      else if (file.sha256) lost.push(file.key)
+      if (isWhole) done.copied++
+      else if (file.sha256) done.lost.push(file.key)
     }
-    if (found.length === 0) {
-      if (failure) throw failure.error
-      return { copied, lost }
-    }
+    if (found.length === 0) return done
     last = found.at(-1)!.key
   }
 }
@@ -83,7 +80,7 @@ export function listOf(keys: readonly string[]): string {
 async function newFiles(db: Db, after: string): Promise<Stored[]> {
   const { rows } = await sql<Stored>`
     select key, sha256 from (
-      select f.id as key, f.sha256 from files f
+      select f.id as key, f.sha256 from files f where ${isNotRecalled}
       union all
       select k.key, null from images i, unnest(array[${sql.join(imageKeys('?').map((key) => sql`replace(${key}, '?', i.id)`))}]) as k(key)
     ) s

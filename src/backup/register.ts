@@ -32,7 +32,7 @@ const LAST_MS = 3_000
 const OLDEST_HOURS = 26
 /** The exit status of `npm run backup` when another one is under way. */
 const UNDER_WAY = 2
-/** Its exit status when the storage has lost files. The database is in the backup. */
+/** Its exit status when files are missing in it. The database is in the backup. */
 const WITHOUT_FILES = 3
 const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
 
@@ -77,7 +77,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     const startedAt = new Date()
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
     if (status === UNDER_WAY) return log.info('another backup is under way')
-    // another try would copy the database again, and would not find the files either
+    // another try would copy the database again; the files have their turn each minute
     if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
     if (status !== 0) {
       await noteUnnoted(db, { kind: 'base', startedAt, problem: lastLine })
@@ -126,7 +126,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
 
 async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault): Promise<void> {
   await claimPlace(db, vault, embedded!.walFolder)
-  const { lost } = await copyNewFiles(db, storage, vault)
+  const { lost, failed } = await copyNewFiles(db, storage, vault)
+  if (failed) throw failed.error
   const missing = lost.length > 0 ? (await lostFiles(db)).filter((key) => lost.includes(key)) : []
   if (missing.length > 0)
     throw new Error(`the storage does not have these files, or has other bytes: ${listOf(missing)}`)

@@ -225,3 +225,33 @@ test('files that the storage and the backup have lost are named by backup, resto
   const again = await runScript('drill', env)
   assert.deepEqual([again.status, again.err], [0, ''], again.out)
 })
+
+test('a file that cannot be read keeps no copy of the database from being made, and is named until it is copied or recalled', async () => {
+  const { env, service, dataDir, place, vault } = started()
+  const [first = '', second = ''] = fs
+    .readdirSync(path.join(place, 'files'))
+    .filter((key) => key.startsWith('file_'))
+    .sort()
+  const inStorage = (key: string) => diskPath(path.join(dataDir, 'files'), key)
+  for (const key of [first, second]) {
+    // a folder in its place gives an error of the disk, also to root
+    fs.renameSync(inStorage(key), `${inStorage(key)}-away`)
+    fs.mkdirSync(inStorage(key))
+    fs.rmSync(path.join(place, 'files', key))
+  }
+  const before = await idsOf(vault)
+  const ran = await runScript('backup', env)
+  assert.equal(ran.status, 3, ran.out + ran.err)
+  assert.match(ran.err, new RegExp(`^the backup is not complete: these files could not be copied: ${first}, ${second} \\(EISDIR.*\\)\\. See docs/backup\\.md\\n$`)) // oxfmt-ignore
+  assert.match(ran.out, /not complete: \d+ MB, \d+ files; \d+ old objects removed/)
+  assert.equal((await idsOf(vault)).length, before.length + 1)
+  assert.match((await service.call('GET', '/metrics')).body, /^till_backup_failed\{kind="backup"\} 1$/m)
+  assert.equal(await runBackupJob(dataDir), 'completed', 'the service does not copy the database again for it')
+
+  fs.rmdirSync(inStorage(first))
+  fs.renameSync(`${inStorage(first)}-away`, inStorage(first))
+  assert.equal((await runScript('recall', env, [second, 'Its disk is broken.'])).status, 0)
+  const whole = await runScript('backup', env)
+  assert.deepEqual([whole.status, whole.err], [0, ''], whole.out)
+  assert(fs.existsSync(path.join(place, 'files', first)))
+})
