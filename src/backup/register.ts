@@ -93,7 +93,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     copying = copyFiles(parts, vault).finally(() => (copying = undefined))
     await copying
   })
-  await jobs.on('backup_drill', { ...LONG_JOB, retries: 0 }, async () => {
+  // a drill that fails returns: only one that was interrupted is done again
+  await jobs.on('backup_drill', LONG_JOB, async () => {
     const startedAt = new Date()
     const { status, lastLine: problem } = await processes.run('drill', '--by-service')
     if (status === 0) return
