@@ -11,6 +11,7 @@ import type { Measure } from '../kit/measure.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
+import { SealError } from '../kit/vault/sealed.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
 import { removeLeftDrills } from './left-drills.ts'
 import { copyNewFiles, listOf, lostFiles } from './files.ts'
@@ -18,6 +19,7 @@ import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
 import { ownProcesses } from './processes.ts'
+import { readBases } from './retention.ts'
 import { lastRuns, noteUnnoted } from './runs.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
@@ -141,10 +143,20 @@ interface BackupJob {
 
 const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
 
-/** Whether the log begins anew, as after a restore or with another major version of PostgreSQL. Then no earlier copy fits it. */
+/**
+ * Whether the log begins anew, as after a restore or with another major version of PostgreSQL. Then no earlier copy fits it. The same
+ * after the operator has gone back to the former version: a restore would take the copy of the later one, and the former log has a hole.
+ */
 async function beginsAnew(dataDir: string, cluster: string, vault: Vault): Promise<boolean> {
   const sent = await vault.list(walName(cluster, ''))
-  return sent.length === 0 || (await unsentHistories(dataDir, cluster, vault)).length > 0
+  if (sent.length === 0 || (await unsentHistories(dataDir, cluster, vault)).length > 0) return true
+  try {
+    return (await readBases(vault)).at(-1)?.cluster !== cluster
+  } catch (error) {
+    // a damaged manifest must not keep the log from being sent
+    if (error instanceof SealError) return false
+    throw error
+  }
 }
 
 /** Adds a backup when the last one is too old, or there is none, or the log has a gap since. Returns whether it did. */

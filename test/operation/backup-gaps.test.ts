@@ -211,6 +211,31 @@ test('another major version begins another log: the service makes a copy at once
   assert.equal(fs.readdirSync(path.join(place, 'wal')).length, 2)
 })
 
+test('back at the former major version, the service makes a copy at once, and what it sells from then on comes back', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const former = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  const before = await buy(former)
+  await end(former)
+  const home = path.join(dataDir, 'postgres')
+  await copyIntoNewCluster(home)
+  assert.equal((await runScript('upgrade-database', { ...env, DATA_DIR: dataDir })).status, 0)
+  const ofFormer = manifestsIn(place).length
+  const upgraded = await startService(t, dataDir, env)
+  await until(() => manifestsIn(place).length > ofFormer)
+  await end(upgraded)
+  fs.renameSync(path.join(home, 'data'), path.join(home, 'data-18'))
+  fs.renameSync(path.join(home, 'data-17'), path.join(home, 'data'))
+  const copies = manifestsIn(place).length
+  const again = await startService(t, dataDir, env)
+  const after = await buy(again)
+  await until(() => manifestsIn(place).length > copies)
+  await sendAll(dataDir, place)
+  await end(again)
+  const back = await restored(t, env)
+  for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))
+})
+
 /** The steps of `npm run upgrade-database` before its last one. It needs another major version, and this one stands for it. */
 async function copyIntoNewCluster(home: string): Promise<void> {
   const made = path.join(home, 'upgraded')
