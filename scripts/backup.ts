@@ -8,6 +8,7 @@ import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
 import { type FilesCopied, copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
 import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
+import { rotateKeys } from '../src/backup/rotation.ts'
 import { noteRun, noted } from '../src/backup/runs.ts'
 import { sendHistories, sendWal } from '../src/backup/wal.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
@@ -75,8 +76,9 @@ async function backUp(): Promise<void> {
     const problems = problemsOf(await lostFiles(db), failed)
     if (problems.length > 0) await tellIncomplete(db, problems)
     const removed = await removeOld(db, vault)
+    const keys = config.backup.keys.length > 1 ? `; ${await renewKeys(vault)}` : ''
     say(
-      `${problems.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`,
+      `${problems.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed${keys}`,
     )
   } finally {
     await close()
@@ -94,6 +96,17 @@ async function removeOld(db: Db, vault: Vault): Promise<number> {
     await noteRun(db, { kind: 'base', startedAt, problem })
     console.error(problem)
     return 0
+  }
+}
+
+/** Says whether the earlier keys can be removed. The backup is complete without it, and the next one tries it again. */
+async function renewKeys(vault: Vault): Promise<string> {
+  try {
+    const { left, damaged } = await rotateKeys(vault)
+    if (damaged.length > 0) console.error(`damaged: ${listOf(damaged)}. See docs/backup.md`)
+    return left === 0 ? 'no object needs an earlier key any more' : `${left} objects still need an earlier key`
+  } catch (error) {
+    return `earlier keys are still needed: ${(error as Error).message}`
   }
 }
 

@@ -162,6 +162,33 @@ test('after its disk was lost, the backup begins anew in an empty place when the
   assert.equal((await request('GET', back.url + link)).status, 200)
 })
 
+test('a key of the backups can be replaced: once no object needs the old one, the backup goes on and comes back without it', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const first = await startService(t, dataDir, env)
+  const before = await buy(first)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(first)
+  const former = manifestsIn(place)
+  const key = 'another key of the backups that is long enough'
+  const both = { ...env, BACKUP_KEY: `${key},${BACKUP_KEY}` }
+  const second = await startService(t, dataDir, both)
+  assert.match(await backUp({ ...both, DATA_DIR: dataDir }), /; \d+ objects still need an earlier key$/m)
+  // as in time: the copies of before go, and with them their part of the log
+  for (const id of former) fs.rmSync(path.join(place, 'base', id), { recursive: true })
+  assert.match(await backUp({ ...both, DATA_DIR: dataDir }), /; no object needs an earlier key any more$/m)
+  await end(second)
+  const alone = { ...env, BACKUP_KEY: key }
+  const third = await startService(t, dataDir, alone)
+  const after = await buy(third)
+  await sendAll(dataDir, place)
+  await end(third)
+  const back = await restored(t, alone)
+  for (const { orderId, link } of [before, after]) {
+    assert(await isPaid(back, orderId))
+    assert.equal((await request('GET', back.url + link)).status, 200)
+  }
+})
+
 test('a segment that is missing in the backup is named, and the restore does not end as if it were whole', async (t) => {
   const { dataDir, env, place } = await places(t)
   const service = await startService(t, dataDir, env)

@@ -94,6 +94,17 @@ export async function* unseal(
   yield decrypt(held, true)
 }
 
+/** Whether the object that begins with these bytes was written with a key, and not with this one. Reads its header only. */
+export async function needsAnotherKey(key: KeyObject, bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
+  let held: Buffer = Buffer.alloc(0)
+  for await (const part of bytes) {
+    held = Buffer.concat([held, part])
+    if (held.length >= HEADER_BYTES) break
+  }
+  const id = held.subarray(MAGIC.length, MAGIC.length + KEY_ID_BYTES)
+  return held.subarray(0, MAGIC.length).equals(MAGIC) && !id.equals(keyId(key))
+}
+
 function keyOf(keys: readonly KeyObject[], name: string, header: Buffer): KeyObject {
   if (!header.subarray(0, MAGIC.length).equals(MAGIC)) throw new SealError('not_sealed', name)
   const id = header.subarray(MAGIC.length, MAGIC.length + KEY_ID_BYTES)

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { derivedKey } from '../signing.ts'
 import { type VaultPlace, openPlace } from './places.ts'
-import { seal, unseal } from './sealed.ts'
+import { needsAnotherKey, seal, unseal } from './sealed.ts'
 
 /** Encrypted objects in a folder or a bucket. The first key writes, and all of them read. */
 export interface Vault {
@@ -16,6 +16,8 @@ export interface Vault {
   read(name: string, options?: { compressed?: boolean }): Promise<Readable | undefined>
   putJson(name: string, value: object): Promise<void>
   readJson<T extends object>(name: string): Promise<T | undefined>
+  /** Whether the object is there, and was written with another key than the first one. */
+  needsEarlierKey(name: string): Promise<boolean>
   list(prefix: string): Promise<string[]>
   remove(name: string): Promise<void>
   /** Removes unfinished objects in a folder that are older than that. */
@@ -55,6 +57,14 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
     async readJson<T extends object>(name: string) {
       const bytes = await vault.read(name)
       return bytes && (JSON.parse(String(await buffer(bytes))) as T)
+    },
+    async needsEarlierKey(name) {
+      const bytes = await read(name)
+      try {
+        return bytes !== undefined && (await needsAnotherKey(own[0]!, bytes))
+      } finally {
+        bytes?.destroy()
+      }
     },
     list,
     remove,
