@@ -152,14 +152,15 @@ async function reconciliation(db: Db): Promise<Matter[]> {
 async function silences(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ processor: string; at: Date | null }>`
     select c.processor,
-      (select e.received_at from processor_events e where e.processor = c.processor order by e.received_at desc limit 1) as at
+      (select e.received_at from processor_events e where e.processor = c.processor and not e.backfilled order by e.received_at desc limit 1) as at
     from (
       select distinct c.processor from sellers s
         -- "offset 0" makes PostgreSQL look up each seller's last orders in their index; otherwise a cached plan can read all orders
         cross join lateral (
           select id from orders where seller_id = s.id and paid_at > now() - make_interval(hours => ${SILENT_HOURS}) offset 0) o
         join captures c on c.order_id = o.id) c
-    where not exists (select from processor_events e where e.processor = c.processor
+    -- what the backfill found has come without the webhook
+    where not exists (select from processor_events e where e.processor = c.processor and not e.backfilled
       and e.received_at > now() - make_interval(hours => ${SILENT_HOURS}))`.execute(db)
   // one address gets the notifications of all sellers' accounts, so one line is enough for them
   const silent = new Map(rows.map(({ processor, at }) => [dashboardOf(processor), at]))

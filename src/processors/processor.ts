@@ -131,6 +131,8 @@ export interface ProcessorEvent {
   reported?: unknown
   /** When it happened (ISO 8601). Present only in a list that is sorted by this time. */
   at?: string | undefined
+  /** The backfill found it in the processor's list. Otherwise a notification brought it. */
+  isBackfilled?: boolean | undefined
 }
 
 /** Money that moved at the processor, for the reconciliation. */

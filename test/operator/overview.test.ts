@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { lastBackup } from '../../src/operator/backup.ts'
 import { type Check, checkMachine } from '../../src/operator/machine.ts'
 import type { Browser } from '../support/seller.ts'
+import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, temporaryFolder } from '../support/shop.ts'
 import { OPERATOR, operatorOf, reviewedOrder, sellerOf } from './support.ts'
 
@@ -132,6 +133,32 @@ test('silence of a processor, differences of the books, given-up mails and waiti
   assert((await named()).includes('reconciliation'), 'the books were not reconciled for days')
   await sql`insert into proofs (differences, not_asked) values (0, 0)`.execute(own.db)
   assert(!(await named()).includes('reconciliation'))
+})
+
+test('a processor whose events only the backfill has found is silent until a notification comes', async (t) => {
+  const { shop: own, server, bank } = await startStripeShop(t, { env: { OPERATORS: OPERATOR } })
+  const operator = await operatorOf(own)
+  const silent = async () => (await matters(operator)).filter(({ what }: any) => what === 'webhook_silence')
+  server.knobs.notify = 'held'
+  const order = await own.checkout()
+  bank.confirm(intentOf(order))
+  await sql`
+    insert into processor_cursors values ('stripe', now() - interval '1 hour', now())
+    on conflict (processor) do update set seen_until = excluded.seen_until, due_at = now()`.execute(own.db)
+  await own.backfill()
+  // the service's own clock may have begun the backfill
+  const found = await eventually(
+    async () => (await sql<{ backfilled: boolean }>`select backfilled from processor_events`.execute(own.db)).rows,
+    (rows) => rows.length > 0,
+  )
+  assert(found.every(({ backfilled }) => backfilled))
+  await own.until(order.orderId, ({ status }) => status === 'paid')
+  const [matter] = await silent()
+  assert.match(matter.says, /^stripe takes money and has sent no notification at all/)
+  assert.equal(matter.at, null)
+  // the webhook works again, and brings what the backfill has found
+  await server.release()
+  assert.deepEqual(await silent(), [])
 })
 
 test('the machine’s checks name the backup, the disk and the clock, each with what to do', async () => {

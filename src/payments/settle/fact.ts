@@ -12,3 +12,6 @@ export interface Fact {
  * nothing happens. `too_early`: the fact names an order of ours whose payment we have not stored yet, so it must come again.
  */
 export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'
+
+/** The outcome of an event that is stored without settling a payment. */
+export type RecordedAs = 'ignored' | 'unknown_payment' | 'repeat'

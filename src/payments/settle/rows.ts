@@ -1,36 +1,58 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Change, Tx } from '../../kit/database.ts'
 import { genericPlanArray } from '../../kit/plans.ts'
 import type { CapturePurpose, Effects } from './payment-record.ts'
-import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, ProcessorEvent } from '../../processors/processor.ts'
 import type { TransferFact } from '../../processors/seller-accounts.ts'
-import type { Fact, Outcome } from './fact.ts'
+import type { Fact, Outcome, RecordedAs } from './fact.ts'
 
-// Writes the tables of this slice, a list at a time. Stored events stay as they are; the other rows take their new state.
+// Writes the tables of this slice, a list at a time. Stored events keep their outcome; the other rows take their new state.
 
 /** `field` of every item, as one array parameter. */
 const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
   items.map((item) => item[field] ?? null)
 
-export function newEvents(facts: readonly Fact[], outcomes: readonly Outcome[]): Change {
-  // sorted, so that two rounds with the same events never wait for each other; those that came too early must look new next time
-  const events = facts
-    .map(({ processor, payment, event }, at) => ({
-      processor,
-      id: event?.id,
-      type: event?.type,
-      payment: payment.processorPaymentId,
-      outcome: outcomes[at],
-    }))
-    .filter(({ id, outcome }) => id !== undefined && outcome !== 'too_early')
-    .sort((a, b) => (a.id! < b.id! ? -1 : 1))
-  if (events.length === 0) return undefined
+/** Those that came too early must look new next time. */
+export const newEvents = (facts: readonly Fact[], outcomes: readonly Outcome[]): Change =>
+  storedEvents(
+    facts.flatMap(({ processor, payment, event }, at) => {
+      const outcome = outcomes[at]!
+      return event && outcome !== 'too_early'
+        ? [{ processor, event, outcome, paymentId: payment.processorPaymentId }]
+        : []
+    }),
+  )
+
+interface StoredEvent {
+  processor: string
+  event: Pick<ProcessorEvent, 'id' | 'type' | 'isBackfilled'>
+  outcome: Outcome | RecordedAs
+  paymentId?: string
+}
+
+/**
+ * Stores each event once. A notification about an event that only the backfill had found removes the mark of the backfill:
+ * otherwise a webhook that works could look silent.
+ */
+export function storedEvents(events: readonly StoredEvent[]): RawBuilder<unknown> | undefined {
+  const byId = new Map<string, StoredEvent>()
+  for (const one of events) {
+    const key = `${one.processor} ${one.event.id}`
+    const first = byId.get(key)
+    if (!first) byId.set(key, one)
+    else if (!one.event.isBackfilled) byId.set(key, { ...first, event: one.event })
+  }
+  if (byId.size === 0) return undefined
+  // sorted, so that two transactions with the same events never wait for each other
+  const sorted = [...byId.values()].sort((a, b) => (a.event.id < b.event.id ? -1 : 1))
   return sql`
-    insert into processor_events (processor, event_id, type, processor_payment_id, outcome)
+    insert into processor_events (processor, event_id, type, processor_payment_id, outcome, backfilled)
     select * from unnest(
-      ${column(events, 'processor')}::text[], ${column(events, 'id')}::text[], ${column(events, 'type')}::text[],
-      ${column(events, 'payment')}::text[], ${column(events, 'outcome')}::text[])
-    on conflict (processor, event_id) do nothing`
+      ${column(sorted, 'processor')}::text[], ${sorted.map(({ event }) => event.id)}::text[], ${sorted.map(({ event }) => event.type)}::text[],
+      ${column(sorted, 'paymentId')}::text[], ${column(sorted, 'outcome')}::text[],
+      ${sorted.map(({ event }) => event.isBackfilled ?? false)}::boolean[])
+    on conflict (processor, event_id) do update set backfilled = false
+      where processor_events.backfilled and not excluded.backfilled`
 }
 
 export function changedPayments(

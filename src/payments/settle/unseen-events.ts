@@ -2,27 +2,20 @@ import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import { type SweepLimits, sweepOld } from '../../kit/sweep.ts'
 import type { ProcessorEvent } from '../../processors/processor.ts'
+import type { RecordedAs } from './fact.ts'
+import { storedEvents } from './rows.ts'
 
-export type RecordedAs = 'ignored' | 'unknown_payment' | 'repeat'
-
-/** Stores notifications that change nothing, so that the service recognises them when they come again. */
+/** Stores events that change nothing, so that the service recognises them when they come again. */
 export async function recordWithoutEffect(
   db: Db,
   processor: string,
-  events: readonly Pick<ProcessorEvent, 'id' | 'type'>[],
+  events: readonly Pick<ProcessorEvent, 'id' | 'type' | 'isBackfilled'>[],
   outcome: RecordedAs,
 ): Promise<void> {
-  if (events.length === 0) return
-  // sorted, so that two transactions with the same events never wait for each other
-  const sorted = events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  await sql`
-    insert into processor_events (processor, event_id, type, outcome)
-    select ${processor}, e.id, e.type, ${outcome}
-    from unnest(${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ type }) => type)}::text[]) as e(id, type)
-    on conflict (processor, event_id) do nothing`.execute(db)
+  await storedEvents(events.map((event) => ({ processor, event, outcome })))?.execute(db)
 }
 
-/** Returns the notifications that are neither settled nor stored yet, in their order. */
+/** Returns the events that are neither settled nor stored yet, in their order. */
 export async function unseenEvents(
   db: Db,
   processor: string,

@@ -5,9 +5,9 @@ import { errorForLog } from '../../kit/log.ts'
 import type { Syncing } from './sync.ts'
 import { syncLater } from './later.ts'
 import { connectedNames } from './accounts.ts'
-import { type RecordedAs, unseenEvents, recordWithoutEffect } from '../settle/unseen-events.ts'
+import { unseenEvents, recordWithoutEffect } from '../settle/unseen-events.ts'
 import { PaymentUnknown, type Processor, type ProcessorEvent } from '../../processors/processor.ts'
-import type { Outcome } from '../settle/fact.ts'
+import type { Outcome, RecordedAs } from '../settle/fact.ts'
 
 /** The pause between two backfills. Each skips the events that a notification has already brought. */
 const PAUSE_SECONDS = 3600
@@ -141,7 +141,7 @@ async function* pagesOf(events: AsyncIterable<ProcessorEvent>): AsyncGenerator<P
   let failure: { error: unknown } | undefined
   try {
     for await (const event of events) {
-      if (page.push(event) < PAGE) continue
+      if (page.push({ ...event, isBackfilled: true }) < PAGE) continue
       yield page
       page = []
     }
