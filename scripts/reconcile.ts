@@ -31,7 +31,7 @@ try {
   database = await ownDatabase(config)
   const result = await reconcileWith(database.url)
   print(result, (performance.now() - began) / 1000)
-  status = result.differences.length > 0 ? DIFFERS : result.notAsked.length > 0 ? NOT_RECONCILED : RECONCILED
+  status = result.differences.length > 0 ? DIFFERS : leftOut(result).length > 0 ? NOT_RECONCILED : RECONCILED
 } catch (error) {
   console.error(`It could not be reconciled: ${(error as Error).message}`)
 }
@@ -58,7 +58,14 @@ async function reconcileWith(url: string): Promise<Reconciliation> {
   }
 }
 
-function print({ days, differences, notAsked, from, to }: Reconciliation, seconds: number): void {
+/** What could not be reconciled. A processor that was left out counts here: the person may have forgotten its keys. */
+function leftOut({ notAsked, notConfigured }: Reconciliation): string[] {
+  return [...notAsked, ...notConfigured.map((name) => `${name}: is not configured, but has captures from these days`)]
+}
+
+function print(result: Reconciliation, seconds: number): void {
+  const { days, differences, from, to } = result
+  const skipped = leftOut(result)
   const last = new Date(to.getTime() - 1)
   console.log(`\nMoney that moved, ${dayOf(from)} to ${dayOf(last)} (days of UTC)\n`)
   const rows = days.map((one) => {
@@ -76,12 +83,12 @@ function print({ days, differences, notAsked, from, to }: Reconciliation, second
 
   console.log()
   for (const difference of differences) console.log(`  ${describe(difference)}`)
-  for (const why of notAsked) console.log(`  not asked    ${why}`)
-  if (differences.length + notAsked.length > 0) console.log()
+  for (const why of skipped) console.log(`  not asked    ${why}`)
+  if (differences.length + skipped.length > 0) console.log()
   const verdict =
     differences.length > 0
       ? `NOT EQUAL: ${differences.length} difference${differences.length === 1 ? '' : 's'}.`
-      : notAsked.length > 0
+      : skipped.length > 0
         ? 'Not reconciled: not every processor could be asked. Nothing differs in the rest.'
         : 'Reconciled: the books, the orders and the processors’ lists agree.'
   console.log(`${verdict} (${seconds.toFixed(1)} s)`)

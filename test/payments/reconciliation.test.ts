@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
 import { type TestContext, after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { pino } from 'pino'
 import { connect, inTransaction } from '../../src/kit/database.ts'
 import { type Jobs, startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
@@ -14,6 +16,8 @@ import { atEnd } from '../support/ends.ts'
 import { openJobs } from '../support/jobs.ts'
 import { kindsOf, planted, reconciliationOf } from '../support/reconciliation.ts'
 import { query, times } from '../stand-ins/processor.ts'
+import { startStripeServer } from '../stand-ins/stripe-server.ts'
+import { stripeSettings } from '../support/stripe-shop.ts'
 import { bareEnvironment } from '../support/service.ts'
 import { copyOf } from '../support/databases.ts'
 import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
@@ -450,7 +454,14 @@ test('a night’s days end with the last midnight; there are 15, and more after 
 })
 
 test('each night’s reconciliation sets the metrics for an alarm, on whichever instance it ran', async (t) => {
-  const shop = await startTestShop(t)
+  const stripe = await startStripeServer()
+  atEnd(t, stripe.close)
+  const [stream, lines] = [new PassThrough(), [] as string[]]
+  stream.on('data', (line) => lines.push(String(line)))
+  const shop = await startTestShop(t, {
+    env: { ...stripeSettings(stripe), PROCESSORS: 'sandbox,stripe' },
+    log: pino({ level: 'warn' }, stream),
+  })
   const measured = async () => {
     const { body } = await shop.call<string>('GET', '/metrics')
     return /^till_reconciliation_differences (\S+)$/m.exec(body)?.[1]
@@ -470,28 +481,40 @@ test('each night’s reconciliation sets the metrics for an alarm, on whichever 
   assert.equal(await measured(), '0')
   assert.match((await shop.call<string>('GET', '/metrics')).body, /^till_reconciliation_timestamp_seconds \d{10}$/m)
 
-  // notifications since midnight may be under way, and the processor is not asked about payments of another processor
-  const capturedBy = (processor: string, daysAgo: number) =>
-    planted(
-      shop.databaseUrl,
-      `update captures set processor = '${processor}', captured_at = now() - interval '${daysAgo} days'`,
-    )
-  const notAsked = () => query(shop.db, sql`select not_asked as count from proofs order by at desc limit 1`)
-  await capturedBy('stripe', 0)
-  await night()
-  assert.deepEqual(await notAsked(), [{ count: 0 }])
-  await capturedBy('stripe', 30)
-  await night()
+  // the list of Stripe cannot be read where it begins so long ago
+  const listFails = () =>
+    stripe.fail('503 html', {
+      times: 9,
+      match: ({ path, params }) => path === '/v1/charges' && params['created'].gte < Date.now() / 1000 - 30 * 86_400,
+    })
+  const notAsked = async () => {
+    stripe.works()
+    listFails()
+    await night()
+    return query(shop.db, sql`select not_asked as count from proofs order by at desc limit 1`)
+  }
   assert.deepEqual(await notAsked(), [{ count: 0 }])
   await sql`update proofs set at = at - interval '20 days'`.execute(shop.db)
-  await night()
   assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a reconciliation are made up for')
-  await night()
   assert.deepEqual(await notAsked(), [{ count: 1 }], 'and so are nights in which not all could be asked')
   await sql`update proofs set not_asked = 1`.execute(shop.db)
-  await night()
   assert.deepEqual(await notAsked(), [{ count: 1 }], 'from the first one on, if that was never so')
-  await capturedBy('sandbox', 0)
+
+  // no later night could ask a processor that is not configured any more, so it makes none longer
+  await planted(shop.databaseUrl, `update captures set processor = 'razorpay', captured_at = now() - interval '5 days'`)
+  await sql`update proofs set at = now(), not_asked = 0 where at = (select max(at) from proofs)`.execute(shop.db)
+  assert.deepEqual(await notAsked(), [{ count: 0 }])
+  const warned = await eventually(
+    async () => lines.filter((line) => line.includes('is not configured any more')),
+    (all) => all.length > 0,
+  )
+  assert.deepEqual(
+    warned.map((line) => JSON.parse(line).processor),
+    ['razorpay'],
+  )
+  await planted(shop.databaseUrl, `update captures set processor = 'sandbox', captured_at = now()`)
+  await night()
+  assert.equal(await measured(), '0')
 
   await planted(shop.databaseUrl, `update orders set refunded_minor = 5 where id = '${order.orderId}'`)
   await night()

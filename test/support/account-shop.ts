@@ -77,14 +77,14 @@ export function accountShop(shop: TestShop, payer: Payer) {
     /** Differences between the books, the orders and the processor's lists, for every account. */
     async differences() {
       const day = 86_400_000
-      const { differences, notAsked } = await reconcileBooks({
+      const { differences, notAsked, notConfigured } = await reconcileBooks({
         database: { connectionString: shop.databaseUrl },
         processors: await openAll(),
         from: new Date(Date.now() - day),
         to: new Date(Date.now() + day),
         graceMs: 0,
       })
-      return [...differences, ...notAsked]
+      return [...differences, ...notAsked, ...notConfigured]
     },
 
     /** Waits for the readings of accounts that are under way, and ends the job of the minute. Nothing reads by itself from then on. */

@@ -58,7 +58,7 @@ export async function registerReconciliation(
     const { rows } = await sql<{ at: Date | null }>`
       select coalesce(max(at) filter (where not_asked = 0), min(at)) as at from proofs`.execute(db)
     const { days, ...span } = nightlySpan(new Date(), rows[0]?.at ?? undefined)
-    const { differences, notAsked } = await reconcileBooks({ database, processors, ...span })
+    const { differences, notAsked, notConfigured } = await reconcileBooks({ database, processors, ...span })
     for (const difference of differences.slice(0, MOST_LOGGED))
       log.error(difference, 'the reconciliation found a difference')
     if (differences.length > 0) log.error({ differences: differences.length }, 'the books do not reconcile')
@@ -67,6 +67,9 @@ export async function registerReconciliation(
       insert into proofs (differences, not_asked) values (${differences.length}, ${notAsked.length})
       on conflict (at) do nothing`.execute(db)
     if (notAsked.length > 0) throw new Error(`not reconciled: ${notAsked.join('; ')}`)
+    // no further try and no later night could ask it, so this is no failure; after the error, so that it stands there once a night
+    for (const processor of notConfigured)
+      log.warn({ processor }, 'the reconciliation left out a processor that is not configured any more')
   })
   await jobs.every(
     AT,

@@ -23,6 +23,8 @@ export interface Reconciliation {
   differences: Difference[]
   /** Each part that could not be reconciled, with the reason. */
   notAsked: string[]
+  /** Processors that took money in these days and are not configured any more: there is no adapter that could ask them. */
+  notConfigured: string[]
 }
 
 /**
@@ -70,12 +72,10 @@ export async function reconcileBooks({
               notAsked.push(`${name}: its list could not be read (${(error as Error).message})`)
             }
           }
-          for (const name of await processorsWith(tx, from, to))
-            if (!processors.get(name)?.movements)
-              notAsked.push(`${name}: is not configured, but has captures from these days`)
+          const notConfigured = (await processorsWith(tx, from, to)).filter((name) => !processors.get(name)?.movements)
           await sql`delete from pg_temp.listed where processor <> all(${reachable}::text[])`.execute(tx)
           await compare(tx, reachable, from, to)
-          return differences
+          return { differences, notConfigured }
         })
       const { list, more } = await suspects(db, reachable, mostSuspects)
       const answers = await askAbout(db, processors, list, graceMs)
@@ -85,8 +85,9 @@ export async function reconcileBooks({
         from,
         to,
         days: await days(db, answers.resolved),
-        differences: [...found, ...answers.differences, ...skipped],
+        differences: [...found.differences, ...answers.differences, ...skipped],
         notAsked,
+        notConfigured: found.notConfigured,
       }
     })
   } finally {
@@ -96,6 +97,6 @@ export async function reconcileBooks({
 
 async function processorsWith(db: Parameters<typeof trialBalance>[0], from: Date, to: Date): Promise<string[]> {
   const { rows } = await sql<{ processor: string }>`
-    select distinct processor from captures where captured_at >= ${from} and captured_at < ${to}`.execute(db)
+    select distinct processor from captures where captured_at >= ${from} and captured_at < ${to} order by 1`.execute(db)
   return rows.map(({ processor }) => processor)
 }
