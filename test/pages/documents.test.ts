@@ -94,6 +94,8 @@ for (const document of DOCUMENTS.filter((one) => !CONTINUED.includes(one))) {
       { cwd: await temporaryFolder(t), encoding: 'utf8', env, timeout: LONGEST_MS },
     )
     assert.equal(status, 0, `${stdout}\n${stderr}\n${output()}`)
+    // jq prints null for a field that does not exist, and ends with 0
+    assert.doesNotMatch(stdout, /^null /m, 'a command names a field that the answer does not have')
   })
 }
 
