@@ -98,8 +98,10 @@ async function run(url: string, work: Command): Promise<string[]> {
   }
 }
 
-function sellerLine({ id, name: shop, email, standing, lockedOutAt, products }: sellers.FoundSeller): string {
-  return `${id}  ${(lockedOutAt ? 'locked_out' : standing).padEnd(17)}  ${email}  ${shop}, ${products} ${products === 1 ? 'product' : 'products'}`
+function sellerLine({ id, name: shop, email, products, ...seller }: sellers.FoundSeller): string {
+  const { standing, lockedOutAt, awaitsAccount } = seller
+  const shown = lockedOutAt ? 'locked_out' : standing === 'active' && awaitsAccount ? 'awaits_account' : standing
+  return `${id}  ${shown.padEnd(17)}  ${email}  ${shop}, ${products} ${products === 1 ? 'product' : 'products'}`
 }
 
 function orderLine({

@@ -177,6 +177,10 @@ export const FoundSeller = Type.Object({
   lockedOutAt: Type.Union([Time, Null], {
     description: 'Since then the seller can neither sign in nor sell, whatever the standing says.',
   }),
+  awaitsAccount: Type.Boolean({
+    description:
+      'The seller sells nothing until an account at the processor takes payments, whatever the standing says.',
+  }),
   quotaBytes: Type.Union([Type.Integer(), Null], {
     description: 'The seller’s own storage quota. 0: no limit. Null: the quota of the service.',
   }),

@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { revokeAllKeys } from '../sellers/keys/keys.ts'
-import { type Notice, addNotice } from '../sellers/mails.ts'
+import { addNotice } from '../sellers/mails.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
 import { type TrustedSeller, trustSeller } from '../sellers/trust.ts'
 import { MACHINE, note } from './log.ts'
@@ -26,6 +26,8 @@ export interface FoundSeller {
   approvalAskedAt: Date | null
   suspendedAt: Date | null
   lockedOutAt: Date | null
+  /** The seller sells nothing until an account at the processor takes payments. */
+  awaitsAccount: boolean
   /** The seller's own quota. Null: the service's. */
   quotaBytes: number | null
   usedBytes: number
@@ -50,7 +52,7 @@ export async function searchSellers(
   const { rows } = await sql<FoundSeller>`
     select s.id, s.name, s.email, ${standingOf('s')} as standing, s.trusted_at is not null as "isTrusted",
       s.created_at as "createdAt", s.approval_asked_at as "approvalAskedAt", s.suspended_at as "suspendedAt",
-      s.disabled_at as "lockedOutAt", s.quota_bytes as "quotaBytes",
+      s.disabled_at as "lockedOutAt", s.awaits_account as "awaitsAccount", s.quota_bytes as "quotaBytes",
       (select coalesce(sum(f.size_bytes), 0)::bigint from files f join products p on p.id = f.product_id
         where p.seller_id = s.id) as "usedBytes",
       (select count(*)::int from products p where p.seller_id = s.id and p.status <> 'archived') as products,
@@ -78,14 +80,14 @@ export async function sellerIdOf(db: Db, idOrEmail: string): Promise<string> {
 /** An operator's action on a seller. False: it was so before, and nothing is written. Each refuses `seller_not_found`. */
 export type SellerAction = (db: Db, jobs: Jobs, actor: string, sellerId: string) => Promise<boolean>
 
-/** Approves a seller, who sells from then on, and is trusted. A seller who has waited gets a mail. */
+/** Approves a seller, who is trusted, and sells from then on if nothing else is missing. A seller who has waited gets a mail. */
 export const approveSeller: SellerAction = (db, jobs, actor, sellerId) =>
   inTransaction(db, async (tx) => {
     const { waited } = await lockSeller(tx, sellerId)
     const { already, email } = (await trustSeller(tx, sellerId, true)) ?? unknownSeller()
     if (already) return false
     await note(tx, actor, 'seller_approved', sellerId, { email })
-    if (waited) await addNotice(tx, jobs, { kind: 'shop_approved', to: email })
+    if (waited) await tellOpen(tx, jobs, 'shop_approved', sellerId)
     return true
   })
 
@@ -110,7 +112,7 @@ export const trustFromMachine = (
     if (!changed || changed.already) return changed
     const { id, email } = changed
     await note(tx, MACHINE, isTrusted ? 'seller_approved' : 'seller_approval_ended', id, { email })
-    if (isTrusted && (await lockSeller(tx, id)).waited) await addNotice(tx, jobs, { kind: 'shop_approved', to: email })
+    if (isTrusted && (await lockSeller(tx, id)).waited) await tellOpen(tx, jobs, 'shop_approved', id)
     return changed
   })
 
@@ -122,7 +124,10 @@ export const suspendSeller: SellerAction = (db, jobs, actor, sellerId) =>
       update sellers set suspended_at = now() where id = ${sellerId} and suspended_at is null returning email`.execute(
       tx,
     )
-    return notedFor(tx, jobs, rows[0], 'shop_suspended', () => note(tx, actor, 'seller_suspended', sellerId, rows[0]))
+    if (!rows[0]) return false
+    await note(tx, actor, 'seller_suspended', sellerId, rows[0])
+    await addNotice(tx, jobs, { kind: 'shop_suspended', to: rows[0].email })
+    return true
   })
 
 /** Ends a suspension. */
@@ -133,7 +138,10 @@ export const resumeSeller: SellerAction = (db, jobs, actor, sellerId) =>
       update sellers set suspended_at = null where id = ${sellerId} and suspended_at is not null returning email`.execute(
       tx,
     )
-    return notedFor(tx, jobs, rows[0], 'shop_resumed', () => note(tx, actor, 'seller_resumed', sellerId, rows[0]))
+    if (!rows[0]) return false
+    await note(tx, actor, 'seller_resumed', sellerId, rows[0])
+    await tellOpen(tx, jobs, 'shop_resumed', sellerId)
+    return true
   })
 
 /** Sets the storage quota of a seller. 0 is no limit, and null the service's quota. */
@@ -164,17 +172,17 @@ export const revokeSellerKeys: SellerAction = (db, _jobs, actor, sellerId) =>
     return keys > 0
   })
 
-async function notedFor(
-  tx: Tx,
-  jobs: Jobs,
-  seller: { email: string } | undefined,
-  kind: Extract<Notice['kind'], `shop_${string}`>,
-  write: () => Promise<void>,
-): Promise<boolean> {
-  if (!seller) return false
-  await write()
-  await addNotice(tx, jobs, { kind, to: seller.email })
-  return true
+/**
+ * Mails the seller that the shop is open, or what is still missing for that. Nothing is mailed to a seller who is suspended or locked
+ * out: the shop stays closed, and only the operator can change that.
+ */
+async function tellOpen(tx: Tx, jobs: Jobs, kind: 'shop_approved' | 'shop_resumed', sellerId: string): Promise<void> {
+  const { rows } = await sql<{ to: string; stillNeeds: 'approval' | 'account' | null }>`
+    select s.email as to, case when ${standingOf('s')} = 'awaiting_approval' then 'approval' when s.awaits_account then 'account' end as "stillNeeds"
+    from sellers s where s.id = ${sellerId} and s.suspended_at is null and s.disabled_at is null`.execute(tx)
+  const [seller] = rows
+  if (seller)
+    await addNotice(tx, jobs, { kind, to: seller.to, ...(seller.stillNeeds && { stillNeeds: seller.stillNeeds }) })
 }
 
 /** Locks the seller until `tx` ends, so that simultaneous actions about one seller run one after the other. */

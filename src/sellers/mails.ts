@@ -14,7 +14,9 @@ export type Notice =
       kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked' | 'support_email_changed'
       to: string
     }
-  | { kind: 'shop_approved' | 'shop_suspended' | 'shop_resumed'; to: string }
+  | { kind: 'shop_suspended'; to: string }
+  /** `stillNeeds`: why the shop is not open all the same. */
+  | { kind: 'shop_approved' | 'shop_resumed'; to: string; stillNeeds?: 'approval' | 'account' }
   | { kind: 'email_changed'; to: string; newEmail: string }
   | {
       kind: 'payout_details_changed' | 'payout_details_removed'
@@ -142,7 +144,14 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
   }
 }
 
+const STILL_NEEDS = {
+  approval: 'Your products can be bought once the operator approves your shop, and you get a mail then.',
+  account:
+    'Your products can be bought once the account to which your money goes takes payments: the Money page of your shop says what is missing.',
+}
+
 function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'text'> {
+  const needs = 'stillNeeds' in notice && notice.stillNeeds ? STILL_NEEDS[notice.stillNeeds] : undefined
   return {
     password_changed: {
       subject: `Your password at ${host} was changed`,
@@ -192,16 +201,16 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
       text: 'Your money of this currency waits until you enter new payout details.',
     },
     shop_approved: {
-      subject: `Your shop at ${host} is open`,
-      text: 'The operator has approved your shop. Every product that you have published can be bought from now on.',
+      subject: needs ? `Your shop at ${host} is approved` : `Your shop at ${host} is open`,
+      text: `The operator has approved your shop. ${needs ?? 'Every product that you have published can be bought from now on.'}`,
     },
     shop_suspended: {
       subject: `Your shop at ${host} is suspended`,
       text: 'The operator has stopped your sales. Buyers keep what they bought, and you can still sign in and refund them. Ask the operator what to do.',
     },
     shop_resumed: {
-      subject: `Your shop at ${host} is open again`,
-      text: 'The operator has ended the suspension. Every product that you have published can be bought again.',
+      subject: needs ? `The suspension of your shop at ${host} has ended` : `Your shop at ${host} is open again`,
+      text: `The operator has ended the suspension. ${needs ?? 'Every product that you have published can be bought again.'}`,
     },
   }[notice.kind]
 }

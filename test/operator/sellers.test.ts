@@ -56,6 +56,44 @@ test('approval, suspension and their ends each happen once, are mailed to the se
   ])
 })
 
+test('the mails say that a shop is open only when it is, and the list says what is missing', async () => {
+  const { sellerId, email, productId } = await sellerOf(shop())
+  // as the service notes it where sellers need an account of their own at the processor
+  const awaits = (is: boolean) =>
+    sql`update sellers set awaits_account = ${is} where id = ${sellerId}`.execute(shop().db)
+  const mailed = async (count: number) =>
+    (
+      await eventually(
+        async () => (await shop().mails(email)).filter(({ subject }) => /shop at/.test(subject)),
+        (mails) => mails.length === count,
+      )
+    ).map(({ subject }) => subject)
+  await awaits(true)
+  await once('PUT', sellerId, '/approval')
+  const { standing, awaitsAccount } = await seller(sellerId)
+  assert.deepEqual([standing, awaitsAccount, await buys(productId)], ['active', true, 409])
+  assert.deepEqual(await mailed(1), ['Your shop at shop.test is approved'])
+  const [mail] = (await shop().mails(email)).filter(({ subject }) => subject.endsWith('approved'))
+  assert.match(mail!.text, /once the account/)
+  assert.doesNotMatch(mail!.text, /from now on/)
+
+  await once('PUT', sellerId, '/suspension')
+  await once('DELETE', sellerId, '/approval')
+  await once('PUT', sellerId, '/approval')
+  await once('DELETE', sellerId, '/approval')
+  await once('DELETE', sellerId, '/suspension')
+  const told = (await mailed(3)).toSorted()
+  const ended = 'The suspension of your shop at shop.test has ended'
+  assert.deepEqual(told, [ended, 'Your shop at shop.test is approved', 'Your shop at shop.test is suspended'])
+  const [last] = (await shop().mails(email)).filter(({ subject }) => subject === ended)
+  assert.match(last!.text, /once the operator approves/)
+
+  await awaits(false)
+  await once('PUT', sellerId, '/approval')
+  assert.equal(await buys(productId), 201)
+  assert((await mailed(4)).includes('Your shop at shop.test is open'))
+})
+
 test('a quota of the seller’s own counts at once, also none, and can be taken back', async () => {
   const uploader = await newUploader(shop())
   const { sellerId } = uploader

@@ -57,7 +57,7 @@ function Details({ seller, again }: { seller: FoundSeller; again: () => void }) 
 }
 
 function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }) {
-  const { sellerId, standing, trusted } = seller
+  const { sellerId, standing, trusted, awaitsAccount } = seller
   const send = (method: string, what: string, body?: object) => async () => {
     await request(method, `sellers/${sellerId}/${what}`, body)
     return 'Done.'
@@ -78,7 +78,11 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
         </Doing>
       ) : (
         <Doing label="Approve" question="Approve this seller?" work={send('PUT', 'approval')} onDone={onDone}>
-          <p>The seller sells from now on, and mails to buyers may have the seller’s own words.</p>
+          <p>
+            {awaitsAccount
+              ? 'The seller sells once the account at the processor takes payments. Mails to buyers may have the seller’s own words from now on.'
+              : 'The seller sells from now on, and mails to buyers may have the seller’s own words.'}
+          </p>
         </Doing>
       )}
       {standing === 'suspended' ? (
@@ -88,7 +92,12 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
           work={send('DELETE', 'suspension')}
           onDone={onDone}
         >
-          <p>Published products can be bought again. The seller gets a mail.</p>
+          <p>
+            {awaitsAccount
+              ? 'Published products can be bought once the account at the processor takes payments.'
+              : 'Published products can be bought again.'}{' '}
+            The seller gets a mail.
+          </p>
         </Doing>
       ) : (
         <Doing label="Suspend" question="Suspend this seller?" grave work={send('PUT', 'suspension')} onDone={onDone}>

@@ -12,9 +12,14 @@ const STANDINGS: Record<FoundSeller['standing'], [label: string, tone: string]> 
 }
 const OPTIONS = Object.entries(STANDINGS).map(([value, [label]]) => [value, label] as const)
 
-/** A seller who is locked out cannot sell, whatever an operator has decided about the shop. */
-export function StandingTag({ of: { standing, lockedOutAt } }: { of: FoundSeller }) {
-  const [label, tone] = lockedOutAt ? ['Locked out', 'bad'] : STANDINGS[standing]
+/** A seller who is locked out or has no account yet cannot sell, whatever an operator has decided about the shop. */
+export function StandingTag({ of: { standing, lockedOutAt, awaitsAccount } }: { of: FoundSeller }) {
+  const isWaiting = standing === 'active' && awaitsAccount
+  const [label, tone] = lockedOutAt
+    ? ['Locked out', 'bad']
+    : isWaiting
+      ? ['Awaits an account', 'quiet']
+      : STANDINGS[standing]
   return <span class={`tag ${tone}`}>{label}</span>
 }
 
