@@ -8,8 +8,9 @@ import { isId } from '../src/kit/ids.ts'
 import { formatMoney } from '../src/kit/money.ts'
 import { MACHINE } from '../src/operator/log.ts'
 import * as work from '../src/operator/payouts.ts'
+import { sellerIdOf } from '../src/operator/sellers.ts'
 import { filesOf } from '../src/payouts/export.ts'
-import { type RunRow, findRun, linesOf, listRuns } from '../src/payouts/run-views.ts'
+import { type RunRow, findRun, lineCount, linesOf, listRuns } from '../src/payouts/run-views.ts'
 import { exportParts } from '../src/payouts/writers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
@@ -76,6 +77,9 @@ try {
   console.error(plain(error instanceof Refusal ? error.message : `It could not be done: ${(error as Error).message}`))
 }
 await database?.stop()
+// the end of the process would drop what the reader of a pipe has not taken yet; a reader such as head can have left
+process.stdout.on('error', () => {})
+await new Promise<void>((done) => process.stdout.write('', () => done()))
 process.exit(status)
 
 async function run(url: string, does: Command): Promise<string[]> {
@@ -99,7 +103,8 @@ function runLine({ id, state, createdAt, createdBy, sums }: RunRow): string {
 
 async function show({ db, writers }: work.PayoutWork, runId: string): Promise<string[]> {
   const row = await findRun(db, runId)
-  const lines = (await linesOf(db, runId)).map((line) => {
+  const shown = await linesOf(db, runId)
+  const lines = shown.map((line) => {
     const payout = line.payout && `${line.payout.id}  ${line.payout.state}  ${line.destination}`
     const why = line.blocked ?? (row.state === 'approved' ? 'no longer due at the approval' : line.destination)
     const amount = formatMoney(line.payout?.amountMinor ?? line.amountMinor, line.currency)
@@ -109,7 +114,8 @@ async function show({ db, writers }: work.PayoutWork, runId: string): Promise<st
     ({ currency, format, payouts, amountMinor, exportedAt }) =>
       `file ${currency} ${format}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}, ${exportedAt ? `exported ${exportedAt.toISOString()}` : 'not exported yet'}`,
   )
-  return [runLine(row), ...lines, ...files]
+  const cut = shown.length < lineCount(row) ? [`The first ${shown.length} of ${lineCount(row)} lines.`] : []
+  return [runLine(row), ...lines, ...cut, ...files]
 }
 
 /** A command that is repeated, because its process was killed after the change, has done its work. */
@@ -134,9 +140,10 @@ async function approve(parts: work.PayoutWork, runId: string): Promise<string[]>
 
 /** All currencies of a seller. */
 async function leaveOut(parts: work.PayoutWork, runId: string, seller: string, isOut: boolean): Promise<string[]> {
-  const lines = (await linesOf(parts.db, (await findRun(parts.db, runId)).id)).filter(
-    ({ sellerId, sellerEmail, blocked }) =>
-      (sellerId === seller || sellerEmail === seller.toLowerCase()) && (blocked === null || blocked === 'left_out'),
+  const { id } = await findRun(parts.db, runId)
+  // read by the seller: the list of all lines ends somewhere, and the approval pays those after it too
+  const lines = (await linesOf(parts.db, id, await sellerIdOf(parts.db, seller))).filter(
+    ({ blocked }) => blocked === null || blocked === 'left_out',
   )
   if (lines.length === 0) throw new Refusal('run_line_not_found', 'The run would not pay this seller.')
   for (const { sellerId, currency } of lines)

@@ -79,24 +79,31 @@ export interface RunLine {
 }
 
 /** The most lines of a run that are shown at once. */
-export const MOST_LINES = 1000
+const MOST_LINES = 1000
 
-/** The lines of a run: those that are paid first, each kind by its amount, the largest first. */
-export async function linesOf(db: Db, runId: string, limit = MOST_LINES): Promise<RunLine[]> {
+/**
+ * The lines of a run, or those of one seller in it: those that are paid first, each kind by its amount, the largest first. There can be
+ * more: `lineCount` has all of them.
+ */
+export async function linesOf(db: Db, runId: string, sellerId?: string): Promise<RunLine[]> {
   const { rows } = await sql<RunLine>`
     select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
       l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(p.destination_shown, d.shown) as destination,
       case when p.id is not null then
         jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'failure', p.failure) end as payout
     from (
-      select * from payout_run_lines where run_id = ${runId}
-      order by blocked is not null, amount_minor desc, seller_id, currency limit ${limit}) l
+      select * from payout_run_lines where run_id = ${runId} ${sellerId === undefined ? sql`` : sql`and seller_id = ${sellerId}`}
+      order by blocked is not null, amount_minor desc, seller_id, currency limit ${MOST_LINES}) l
     join sellers s on s.id = l.seller_id
     left join payouts p on p.run_id = l.run_id and p.seller_id = l.seller_id and p.currency = l.currency
     left join payout_details d on d.seller_id = l.seller_id and d.currency = l.currency
     order by l.blocked is not null, l.amount_minor desc, l.seller_id, l.currency`.execute(db)
   return rows
 }
+
+/** How many lines a run has, of all currencies. */
+export const lineCount = ({ sums }: RunRow): number =>
+  sums.reduce((all, { proposed, blocked }) => all + proposed + blocked, 0)
 
 export interface FoundPayout {
   id: string

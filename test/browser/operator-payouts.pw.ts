@@ -215,3 +215,19 @@ test.describe('on a phone', () => {
     expect(rows).toEqual([{ minor: -500, reason: 'The bank took a fee' }])
   })
 })
+
+test('a run of more sellers than the page shows says so, and how to leave out one of the others', async ({ page }) => {
+  const run = 'run_00000000000000000000000007'
+  await database.query(
+    `insert into payout_runs (id, state, cutoff_at, created_by) values ('${run}', 'proposed', now(), 'machine')`,
+  )
+  await database.query(`
+    with many as (
+      insert into sellers (id, name, email) select 'sel_' || lpad(n::text, 26, '0'), 'Seller ' || n, n || '@many.example'
+      from generate_series(1, 1001) n returning id)
+    insert into payout_run_lines (run_id, seller_id, currency, amount_minor) select '${run}', id, 'USD', 5000 from many`)
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/payouts/${run}`)
+  await expect(page.getByText('These are the first 1000 of 1001 lines.')).toBeVisible()
+  await expect(page.getByText('npm run payouts -- leave-out')).toBeVisible()
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { logOf, operatorOf } from '../operator/support.ts'
 import { sharedShop, temporaryFolder } from '../support/shop.ts'
 import { IBAN, MANUAL, dueSeller, newPaidSeller, payoutsCommand, runs } from './support.ts'
@@ -83,6 +84,37 @@ test('the machine proposes, approves, exports, and marks; the files are the same
   assert.equal((await european.balance('EUR')).balance, 4900)
   const log = (await logOf(operator, runId)).map(({ actor, action }) => `${actor} ${action}`)
   assert.deepEqual([...new Set(log)], ['machine payout_run_sent', 'machine payout_file_exported', 'machine payout_run_approved', 'machine payout_run_proposed']) // oxfmt-ignore
+})
+
+test('a seller after the first thousand lines of a run is left out and taken in too, and the list says that it goes on', async () => {
+  const seller = await dueSeller(shop())
+  const runId = /^run_\w+/.exec(await done('propose'))![0]
+  await sql`
+    with many as (
+      insert into sellers (id, name, email) select 'sel_' || lpad(n::text, 26, '0'), 'Seller ' || n, n || '@many.example'
+      from generate_series(1, 1000) n returning id)
+    insert into payout_run_lines (run_id, seller_id, currency, amount_minor) select ${runId}, id, 'USD', 999999 from many`.execute(
+    shop().db,
+  )
+  const blocked = async () => {
+    const { rows } = await sql<{ blocked: string | null }>`
+      select blocked from payout_run_lines where run_id = ${runId} and seller_id = ${seller.sellerId}`.execute(
+      shop().db,
+    )
+    return rows.map((line) => line.blocked)
+  }
+  const { rows } = await sql<{ lines: number; email: string }>`
+    select count(*)::int as lines, (select email from sellers where id = ${seller.sellerId}) as email
+    from payout_run_lines where run_id = ${runId}`.execute(shop().db)
+  const { lines, email } = rows[0]!
+  const shown = await done('leave-out', runId, seller.sellerId)
+  assert.deepEqual(await blocked(), ['left_out'])
+  assert.match(shown, new RegExp(`The first 1000 of ${lines} lines\\.`))
+  await done('take-in', runId, email.toUpperCase())
+  assert.deepEqual(await blocked(), [null])
+  const stranger = await payouts('leave-out', runId, 'stranger@many.example')
+  assert.deepEqual([stranger.status, stranger.err], [1, 'There is no such seller.\n'])
+  await done('cancel', runId)
 })
 
 test('the machine reads a bank’s statement once, and names what a person must look at', async (t) => {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { money, moment } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { useLoad } from '../shop/load.ts'
 import { Head, Refused, Shown } from '../shop/parts.tsx'
 import { signIn } from './api.ts'
@@ -49,8 +50,24 @@ function Details({ run, again }: { run: RunDetail; again: () => void }) {
       {blocked.length > 0 && (
         <Lines id="blocked" title="Not paid, and why" lines={blocked} none="" run={run} onDone={done} />
       )}
+      <Cut run={run} />
       <Entries key={changes} subject={run.runId} />
     </>
+  )
+}
+
+/** A long run is not shown as a whole, and its other sellers are paid too. */
+function Cut({ run: { lines, sums, state } }: { run: RunDetail }) {
+  const all = sums.reduce((sum, { proposed, blocked }) => sum + proposed + blocked, 0)
+  if (lines.length >= all) return null
+  return (
+    <Notice title={`These are the first ${lines.length} of ${all} lines.`}>
+      {state === 'proposed' && (
+        <p>
+          To leave out a seller who is not shown, run <code>npm run payouts -- leave-out</code> on the machine.
+        </p>
+      )}
+    </Notice>
   )
 }
 
