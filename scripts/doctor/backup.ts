@@ -12,7 +12,8 @@ const ABOUT = 'backup'
 /** Looks into the place of the backups, and at the last restore drill. */
 export async function checkBackup({ config, database }: Patient): Promise<Finding[]> {
   if (!config.backup) {
-    if (!config.isPublic || config.databaseUrl) return []
+    if (config.databaseUrl) return drillElsewhere(database)
+    if (!config.isPublic) return []
     return [
       { about: ABOUT, mark: 'warning', says: 'no backup is set up', advice: 'set BACKUP_URL, see docs/backup.md' },
     ]
@@ -41,6 +42,13 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
           }
         : { about: ABOUT, mark: 'fine', says: `the newest is of ${newest.finishedAt}, and can be read` }
   return [age, drillFinding(runs.find(({ kind }) => kind === 'drill'))]
+}
+
+/** The backups of an own server are made by its tools. A drill of one is noted here, if there was any. */
+async function drillElsewhere(database: Patient['database']): Promise<Finding[]> {
+  const db = await database
+  const drill = db && (await lastRuns(db)).find(({ kind }) => kind === 'drill')
+  return drill ? [drillFinding(drill)] : []
 }
 
 function drillFinding(drill: LastRun | undefined): Finding {

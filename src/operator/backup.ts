@@ -20,3 +20,13 @@ export async function lastBackup(db: Db, now = Date.now()): Promise<Omit<Check, 
   if (drill) return { mark: 'failure', says: `${says} Its restore was tried and failed: ${drill.problem}`, advice }
   return hours > OLD_HOURS ? { mark: 'failure', says, advice } : { mark: 'fine', says }
 }
+
+/** How the last restore drill went, where the database's own server has backups that this service does not see. Null: none was run. */
+export async function lastDrill(db: Db): Promise<Omit<Check, 'about'> | null> {
+  const drill = (await lastRuns(db)).find(({ kind }) => kind === 'drill')
+  if (!drill) return null
+  const day = drill.endedAt.toISOString().slice(0, 10)
+  if (drill.problem === null) return { mark: 'fine', says: `The last restore drill went well, on ${day}.` }
+  const says = `The restore drill of ${day} failed: ${drill.problem}`
+  return { mark: 'failure', says, advice: 'See docs/backup.md, and run npm run drill again.' }
+}

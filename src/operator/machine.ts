@@ -14,8 +14,8 @@ export interface Check {
   advice?: string
 }
 
-/** The backups' report about themselves. Undefined: no backup is set up. */
-export type BackupCheck = () => Promise<Omit<Check, 'about'> | undefined>
+/** The backups' report about themselves. Undefined: no backup is set up. Null: they are made elsewhere, and nothing is known of them. */
+export type BackupCheck = () => Promise<Omit<Check, 'about'> | undefined | null>
 
 export interface Machine {
   db: Db
@@ -40,32 +40,30 @@ const NOTICED_SECONDS = 30
 /** Checks the facts about the machine that an operator must know. A check that fails or takes too long is a warning of its own. */
 export async function checkMachine({ db, folders, addresses, backup, checkMs }: Machine): Promise<Check[]> {
   const hosts = [...new Set(addresses.filter((one) => one.startsWith('https:')))]
-  const work: [Check['about'], Promise<Omit<Check, 'about'>>][] = [
+  const work: [Check['about'], Promise<Omit<Check, 'about'> | null>][] = [
     ['backup', checkBackup(backup)],
     ...(await onOwnDisks(folders)).map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
     ...hosts.map((url): (typeof work)[number] => ['certificate', checkCertificate(url, checkMs)]),
     ['clock', checkClock(db)],
   ]
-  return Promise.all(
-    work.map(async ([about, check]): Promise<Check> => {
+  const checks = await Promise.all(
+    work.map(async ([about, check]): Promise<Check | undefined> => {
       try {
-        return { about, ...(await inTime(check, checkMs)) }
+        const found = await inTime(check, checkMs)
+        return found ? { about, ...found } : undefined
       } catch (error) {
         const says = `This could not be checked: ${(error as Error).message}`
         return { about, mark: 'warning', says, advice: 'Run npm run doctor on the machine.' }
       }
     }),
   )
+  return checks.filter((check) => check !== undefined)
 }
 
-async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'>> {
-  return (
-    (await backup()) ?? {
-      mark: 'warning',
-      says: 'No backup is set up.',
-      advice: 'Set BACKUP_URL: see docs/backup.md.',
-    }
-  )
+async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'> | null> {
+  const found = await backup()
+  if (found !== undefined) return found
+  return { mark: 'warning', says: 'No backup is set up.', advice: 'Set BACKUP_URL: see docs/backup.md.' }
 }
 
 /** The first of the folders on each disk. A folder that is not there stays, because its check says so. */

@@ -8,7 +8,7 @@ import type { PayoutRules } from '../payouts/runs.ts'
 import { type ExportSettings, exportParts } from '../payouts/writers.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { type Operators, operatorsOf } from './guard.ts'
-import { lastBackup } from './backup.ts'
+import { lastBackup, lastDrill } from './backup.ts'
 import { operatorOrderRoutes } from './order-routes.ts'
 import { operatorPayoutRoutes } from './payout-routes.ts'
 import { statementRoute } from './statement-route.ts'
@@ -34,6 +34,7 @@ interface OperatorParts {
     storageDir: string
     s3: object | undefined
     backup: object | undefined
+    databaseUrl: string | undefined
     secrets: readonly string[]
     payouts: PayoutRules & ExportSettings['payouts']
   }
@@ -49,7 +50,9 @@ export async function registerOperator(
 ): Promise<Operators> {
   const operators = operatorsOf(browsers, config.operators)
   const folders = [...new Set([config.dataDir, ...(config.s3 ? [] : [config.storageDir])])]
-  const backup = async () => (config.backup ? lastBackup(db) : undefined)
+  // BACKUP_URL is refused there: the server of DATABASE_URL has its own tools
+  const elsewhere = async () => (config.databaseUrl ? lastDrill(db) : undefined)
+  const backup = async () => (config.backup ? lastBackup(db) : elsewhere())
   const machine = { db, folders, addresses: [baseUrl, appUrl], backup, checkMs: CHECK_MS }
   const parts: OperatorRouteParts = { db, jobs, operators, machine, orderUrl: urls.orderUrl }
   const work = { db, database, rules: config.payouts, ...exportParts(config) }

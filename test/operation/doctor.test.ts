@@ -218,6 +218,18 @@ test('the doctor also checks the sandbox’s webhook address', async (t) => {
   assertSays(findings, 'mail', 'fine', /\/outbox\//)
 })
 
+test('of the backups of an own server the doctor knows only the last drill', async (t) => {
+  const shop = await startTestShop(t)
+  const env = await settingsOf(t, addressesOf(shop))
+  const drills = async () =>
+    (await examine(env)).filter(({ about: what }) => what === 'backup' || what === 'restore drill')
+  assert.deepEqual(await drills(), [])
+  await sql`insert into backup_runs (kind, started_at, problem) values ('drill', now(), 'the books differ in 2 places')`.execute(shop.db) // oxfmt-ignore
+  const [drill, ...others] = await drills()
+  assert.deepEqual([drill!.about, drill!.mark, others], ['restore drill', 'failure', []])
+  assert.match(drill!.says, /the books differ in 2 places/)
+})
+
 test('where nothing listens, each finding says so, and what to do', async (t) => {
   const findings = await examine({
     ...(await settingsOf(t, stripeSettings({}))),

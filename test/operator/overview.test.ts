@@ -161,12 +161,24 @@ test('a processor whose events only the backfill has found is silent until a not
   assert.deepEqual(await silent(), [])
 })
 
-test('the machine’s checks name the backup, the disk and the clock, each with what to do', async () => {
-  const { checks } = (await ann.call('GET', '/api/operator/attention')).body
-  const marks = checks.map(({ about, mark }: Check) => [about, mark])
-  assert.deepEqual(marks[0], ['backup', 'warning'])
-  assert.equal(checks[0].says, 'No backup is set up.')
-  assert(marks.some(([about]: string[]) => about === 'disk'))
+test('the machine’s checks name the disk and the clock; of an own server’s backups only the last drill is known', async () => {
+  const read = async () => (await ann.call('GET', '/api/operator/attention')).body.checks as Check[]
+  const checks = await read()
+  const marks = checks.map(({ about, mark }) => [about, mark])
+  assert.deepEqual(
+    checks.filter(({ about }) => about === 'backup'),
+    [],
+    'BACKUP_URL is refused with DATABASE_URL',
+  )
+  const noted = (problem: string | null) =>
+    sql`insert into backup_runs (kind, started_at, problem) values ('drill', now(), ${problem})`.execute(shop().db)
+  await noted('the books differ in 2 places')
+  const [failed] = await read()
+  assert.deepEqual([failed!.about, failed!.mark], ['backup', 'failure'])
+  assert.match(failed!.says, /^The restore drill of \S+ failed: the books differ in 2 places$/)
+  await noted(null)
+  assert.equal((await read())[0]!.mark, 'fine')
+  assert(marks.some(([about]) => about === 'disk'))
   assert.deepEqual(marks.at(-1), ['clock', 'fine'])
 })
 
@@ -176,7 +188,9 @@ test('a check that hangs or fails becomes a warning, and hides no other', async 
   const base = { db, folders: [folder], addresses: [], backup: async () => undefined, checkMs: 10_000 }
   const marks = async (machine: Parameters<typeof checkMachine>[0]) =>
     (await checkMachine(machine)).map(({ about, mark }) => `${about} ${mark}`)
+  assert.deepEqual((await checkMachine(base))[0], { about: 'backup', mark: 'warning', says: 'No backup is set up.', advice: 'Set BACKUP_URL: see docs/backup.md.' }) // oxfmt-ignore
   const disk = (await marks(base))[1]!
+  assert.deepEqual(await marks({ ...base, backup: async () => null }), [disk, 'clock fine'])
   assert.match(disk, /^disk /)
   assert.deepEqual(await marks({ ...base, backup: () => new Promise(() => {}) }), ['backup warning', disk, 'clock fine']) // oxfmt-ignore
   assert.deepEqual(await marks({ ...base, backup: async () => ({ mark: 'fine', says: 'An hour old.' }) }), ['backup fine', disk, 'clock fine']) // oxfmt-ignore
