@@ -56,6 +56,8 @@ function Details({ seller, again }: { seller: FoundSeller; again: () => void }) 
   )
 }
 
+const ONCE_PAYABLE = 'The seller sells once the account at the processor takes payments.'
+
 function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }) {
   const { sellerId, standing, trusted, awaitsAccount } = seller
   const send = (method: string, what: string, body?: object) => async () => {
@@ -79,9 +81,8 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
       ) : (
         <Doing label="Approve" question="Approve this seller?" work={send('PUT', 'approval')} onDone={onDone}>
           <p>
-            {awaitsAccount
-              ? 'The seller sells once the account at the processor takes payments. Mails to buyers may have the seller’s own words from now on.'
-              : 'The seller sells from now on, and mails to buyers may have the seller’s own words.'}
+            {awaitsAccount ? ONCE_PAYABLE : 'The seller sells from now on.'} Mails to buyers may have the seller’s own
+            words.
           </p>
         </Doing>
       )}
@@ -92,12 +93,7 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
           work={send('DELETE', 'suspension')}
           onDone={onDone}
         >
-          <p>
-            {awaitsAccount
-              ? 'Published products can be bought once the account at the processor takes payments.'
-              : 'Published products can be bought again.'}{' '}
-            The seller gets a mail.
-          </p>
+          <p>{awaitsAccount ? ONCE_PAYABLE : 'Published products can be bought again.'} The seller gets a mail.</p>
         </Doing>
       ) : (
         <Doing label="Suspend" question="Suspend this seller?" grave work={send('PUT', 'suspension')} onDone={onDone}>
@@ -126,15 +122,21 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
         <p>The seller’s programs are refused from this moment.</p>
       </Doing>
       <AdjustBalance sellerId={sellerId} onDone={onDone} />
-      <a class="link" href={`#/orders?sellerId=${sellerId}`}>
-        Orders of this seller
-      </a>
-      <a class="link" href={`#/payouts?sellerId=${sellerId}`}>
-        Payouts of this seller
-      </a>
+      <MoreOf sellerId={sellerId} />
     </div>
   )
 }
+
+const MoreOf = ({ sellerId }: { sellerId: string }) => (
+  <>
+    <a class="link" href={`#/orders?sellerId=${sellerId}`}>
+      Orders of this seller
+    </a>
+    <a class="link" href={`#/payouts?sellerId=${sellerId}`}>
+      Payouts of this seller
+    </a>
+  </>
+)
 
 const GIGABYTE = 1e9
 
