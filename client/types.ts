@@ -2713,6 +2713,7 @@ export type RefusalCode =
   | 'email_change_over'
   | 'email_taken'
   | 'event_not_found'
+  | 'file_made_before'
   | 'file_not_found'
   | 'file_too_large'
   | 'file_withdrawn'

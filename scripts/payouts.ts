@@ -155,8 +155,9 @@ async function leaveOut(parts: work.PayoutWork, runId: string, seller: string, i
 async function exportFiles(parts: work.PayoutWork, runId: string, folder: string): Promise<string[]> {
   const wanted = await filesOf(parts.db, (await findRun(parts.db, runId)).id, parts.writers)
   const said: string[] = []
-  for (const { currency, format } of wanted) {
-    const { name: file, content, payouts, amountMinor, isRepeat } = await work.exportAsOperator(parts, MACHINE, { runId, currency, format }) // oxfmt-ignore
+  for (const { currency, format, exportedAt } of wanted) {
+    const onlyMade = exportedAt !== null
+    const { name: file, content, payouts, amountMinor, isRepeat } = await work.exportAsOperator(parts, MACHINE, { runId, currency, format, onlyMade }) // oxfmt-ignore
     const target = path.join(folder, file)
     writeWhole(target, content)
     said.push(`${target}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}${isRepeat ? ', the same file as before' : ''}`) // oxfmt-ignore

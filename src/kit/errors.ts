@@ -100,6 +100,7 @@ const PROBLEMS = {
   run_not_proposed: [409, 'The run is not waiting for a decision'],
   run_not_approved: [409, 'The run is not approved'],
   run_not_exported: [409, 'The run is not exported'],
+  file_made_before: [409, 'The bank file was made before'],
   nothing_to_pay_out: [409, 'There is nothing to pay out'],
   nothing_to_export: [409, 'There is nothing to export'],
   payout_not_movable: [409, 'The payout cannot change to this state'],

@@ -29,7 +29,7 @@ function makeFileRoute(server: Server, { operators, work }: PayoutRouteParts): v
       schema: {
         operationId: 'operatorMakeRunFile',
         summary: 'Make a bank file of a run',
-        description: `${RECENT} The first request makes the file, and each further one gives the same bytes, so a bank sees that it has the file already.`,
+        description: `${RECENT} The first request makes the file, and each further one gives the same bytes, so a bank sees that it has the file already. Payouts that wait and belong to a file that was made without them: 409 \`file_made_before\`.`,
         tags: TAG,
         params: RunFileParams,
         querystring: RunFileQuery,
@@ -40,6 +40,7 @@ function makeFileRoute(server: Server, { operators, work }: PayoutRouteParts): v
             'run_not_found',
             'run_not_approved',
             'nothing_to_export',
+            'file_made_before',
             'secret_missing',
           ),
         },

@@ -52,8 +52,8 @@ export interface ExportParts {
 /**
  * Gives a bank file of a run: the same bytes each time. The first export makes it of the payouts that are approved, and of none that is
  * in a file already, so no payout is in two files. Without a format it is `sepa` for euros to IBANs, if the settings name an account to
- * pay from, and `csv` for the rest. Refuses `run_not_found`, `run_not_approved`, `nothing_to_export`, and with `onlyMade`
- * `run_not_exported`.
+ * pay from, and `csv` for the rest. Refuses `run_not_found`, `run_not_approved`, `nothing_to_export`, `file_made_before`, and with
+ * `onlyMade` `run_not_exported`.
  */
 export async function exportFile(
   tx: Tx,
@@ -68,10 +68,13 @@ export async function exportFile(
     throw new Refusal('run_not_approved', `The run is ${runs[0].state}, so it has no payouts.`)
   const wanted = format ?? (await usualFormat(tx, runId, currency, writers))
   const made = await findFile(tx, seal, runId, currency, wanted)
-  if (made) return made
+  if (made && onlyMade) return made
   if (onlyMade) throw new Refusal('run_not_exported', 'This file was not made yet.')
 
   const payouts = await waitingPayouts(tx, runId, currency, wanted, writers)
+  // otherwise the operator would get a file that pays others, and the bank could pay those a second time
+  if (made && payouts.length > 0) throw new Refusal('file_made_before', madeWithout(payouts.length))
+  if (made) return made
   const write = writers[wanted]
   if (payouts.length === 0 || !write)
     throw new Refusal('nothing_to_export', `No payout of this run in ${currency} goes into such a file.`)
@@ -157,6 +160,10 @@ function opened(seal: TextSeal, sealed: Buffer): Destination {
   return destination
 }
 
+/** Payouts change their file only when the account to pay from is removed: those of the SEPA file then belong to the CSV. */
+const madeWithout = (payouts: number): string =>
+  `This file was made before, and ${payouts === 1 ? 'a payout that waits is' : `${payouts} payouts that wait are`} not in it: PAYOUT_FROM_NAME and PAYOUT_FROM_IBAN were removed since. Set them again and restart the service, and the rest goes into a file of its own. Or mark what waits as failed, and the next run pays it.`
+
 /** The name of the file at the operator's. */
 const nameOf = (runId: string, currency: string, format: FileFormat): string =>
   `payouts-${runId}-${currency}.${format === 'sepa' ? 'xml' : 'csv'}`
@@ -178,6 +185,6 @@ export async function filesOf(tx: Db | Tx, runId: string, writers: FileWriters):
     union all
     select p.currency, case when ${bySepa(writers)} then 'sepa' else 'csv' end, count(*)::int, sum(p.amount_minor)::bigint, null
     from payouts p where p.run_id = ${runId} and p.state = 'approved' and p.file_id is null group by 1, 2
-    order by 1, 2 desc`.execute(tx)
+    order by 1, 2 desc, 5`.execute(tx)
   return rows
 }

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { referenceOf } from '../../src/payouts/runs.ts'
 import { ageSignIns, logOf, operatorOf } from '../operator/support.ts'
-import { assertProblem, sharedShop } from '../support/shop.ts'
-import { IBAN, MANUAL, dueSeller, endHold, lineOf, newPaidSeller, payoutEntries, runs } from './support.ts'
+import { type TestShop, assertProblem, sharedShop, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { IBAN, MANUAL, dueSeller, endHold, lineOf, newPaidSeller, payoutEntries, payoutsCommand, runs } from './support.ts' // oxfmt-ignore
 
 // Decisions of an operator and a seller about single payouts: wait with one seller, and go on after a payout that came back.
 
 const PAYER = 'NL91ABNA0417164300'
-const shared = sharedShop({ env: { ...MANUAL.env, PAYOUT_FROM_NAME: 'Till GmbH', PAYOUT_FROM_IBAN: PAYER } })
+const WITH_PAYER = { env: { ...MANUAL.env, PAYOUT_FROM_NAME: 'Till GmbH', PAYOUT_FROM_IBAN: PAYER } }
+const shared = sharedShop(WITH_PAYER)
 
 test('a seller who is left out keeps the money, and the others are paid', async () => {
   const [out, paid] = [await dueSeller(shared()), await dueSeller(shared())]
@@ -163,6 +166,54 @@ test('a bank file is made by a POST, and a GET only repeats it', async () => {
   const { body: content } = await file(runId)
   assert.equal((await operator.call('GET', address)).body, content)
 })
+
+test('a file that was made does not stand for payouts that belong to it only since the account to pay from was removed', async (t) => {
+  const shop = await startTestShop(t, WITH_PAYER)
+  const { bySepa, elsewhere, runId, payoutOf, file } = await europeans(shop)
+  const csv = await file(runId, 'EUR', '?format=csv')
+  assert.equal(csv.status, 200)
+  assert(csv.body.includes(referenceOf(payoutOf(elsewhere))) && !csv.body.includes(referenceOf(payoutOf(bySepa))))
+
+  const later = await startTestShop(t, { ...MANUAL, databaseUrl: shop.databaseUrl })
+  const operator = await operatorOf(later)
+  const without = runs(operator)
+  const files = (await without.get(runId)).files.map(({ format, payouts, exportedAt }: any) => [format, payouts, exportedAt !== null]) // oxfmt-ignore
+  assert.deepEqual(files, [['csv', 1, true], ['csv', 1, false]]) // oxfmt-ignore
+  for (const query of ['?format=csv', '']) {
+    const refused = await without.file(runId, 'EUR', query)
+    assertProblem(refused, 409, 'file_made_before')
+    assert.match(refused.body.detail, /PAYOUT_FROM_IBAN/)
+  }
+  // the file as it was made is there still, and on the machine too
+  assert.equal((await operator.call('GET', `/api/operator/payout-runs/${runId}/files/EUR?format=csv`)).body, csv.body)
+  const folder = await temporaryFolder(t)
+  const { status, err } = await payoutsCommand(later, ['export', runId, folder]).ended
+  assert.deepEqual([status, fs.readdirSync(folder)], [1, [`payouts-${runId}-EUR.csv`]])
+  assert.match(err, /PAYOUT_FROM_IBAN/)
+  assert.equal(fs.readFileSync(path.join(folder, `payouts-${runId}-EUR.csv`), 'utf8'), csv.body)
+  assertProblem(await without.sent(runId), 409, 'run_not_exported')
+
+  // with the account again the rest has its own file, and given up it is in no file
+  assert.equal((await file(runId, 'EUR', '?format=csv')).body, csv.body)
+  assert.equal((await without.mark(payoutOf(bySepa), 'failed', 'There is no account to pay from.')).status, 200)
+  assert.equal((await without.file(runId, 'EUR')).body, csv.body)
+  assert.deepEqual((await without.sent(runId)).body, { sent: 1 })
+})
+
+/** An approved run with euros to an IBAN, and to an account that only the CSV can name. */
+async function europeans(shop: TestShop) {
+  const [bySepa, elsewhere] = [await newPaidSeller(shop), await newPaidSeller(shop)]
+  for (const seller of [bySepa, elsewhere]) await seller.sell(1900, 'EUR')
+  await bySepa.details('EUR')
+  const account = { kind: 'other', name: 'Zoe', country: 'US', lines: ['First Bank', 'Account 12345678'] }
+  assert.equal((await elsewhere.browser.call('PUT', '/api/payout-details/EUR', account)).status, 200)
+  await endHold(shop, elsewhere.sellerId)
+  const steps = runs(await operatorOf(shop))
+  const { runId } = await steps.propose()
+  const { body: run } = await steps.approve(runId)
+  const payoutOf = ({ sellerId }: { sellerId: string }): string => lineOf(run, sellerId, 'EUR').payout.payoutId
+  return { ...steps, bySepa, elsewhere, runId: runId as string, payoutOf }
+}
 
 test('a statement of another account says nothing about payouts of a SEPA file', async () => {
   const seller = await newPaidSeller(shared())

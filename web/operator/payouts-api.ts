@@ -67,9 +67,10 @@ export const adjust = (sellerId: string, body: { amount: number; currency: strin
   request<unknown>('POST', `sellers/${path(sellerId)}/adjustments`, body, { 'idempotency-key': key })
 
 /** Makes or fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */
-export async function downloadFile(runId: string, { currency, format }: RunFile): Promise<void> {
+export async function downloadFile(runId: string, { currency, format, exportedAt }: RunFile): Promise<void> {
   const address = `${apiBase}/api/operator/payout-runs/${path(runId)}/files/${path(currency)}?format=${format}`
-  const response = await fetch(address, { method: 'POST', credentials: 'include', cache: 'no-store' }).catch(() => {
+  const method = exportedAt ? 'GET' : 'POST'
+  const response = await fetch(address, { method, credentials: 'include', cache: 'no-store' }).catch(() => {
     throw new ApiError({ code: 'unreachable' })
   })
   if (!response.ok) throw new ApiError({ code: 'unexpected', ...(await response.json()), status: response.status })

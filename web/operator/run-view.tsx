@@ -162,7 +162,7 @@ function Files({ run: { runId, files, sums }, onDone }: { run: RunDetail; onDone
       <h2 id="files">Files for your bank</h2>
       <ul class="rows">
         {files.map((file) => (
-          <FileRow key={`${file.currency} ${file.format}`} runId={runId} file={file} onDone={onDone} />
+          <FileRow key={keyOf(file, files)} runId={runId} file={file} onDone={onDone} />
         ))}
       </ul>
       <div class="row">
@@ -184,6 +184,12 @@ function Files({ run: { runId, files, sums }, onDone }: { run: RunDetail; onDone
       </div>
     </section>
   )
+}
+
+/** A file that was made can be followed by payouts that belong to it and are not in it. */
+function keyOf(file: RunFile, files: readonly RunFile[]): string {
+  const first = files.find(({ currency, format }) => currency === file.currency && format === file.format)
+  return `${file.currency} ${file.format}${first === file ? '' : ' rest'}`
 }
 
 function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone: () => void }) {
