@@ -115,7 +115,8 @@ async function usualFormat(tx: Tx, runId: string, currency: string, writers: Fil
   const { rows } = await sql<{ format: FileFormat }>`
     select coalesce(f.format, case when ${bySepa(writers)} then 'sepa' else 'csv' end) as format
     from payouts p left join payout_files f on f.id = p.file_id
-    where p.run_id = ${runId} and p.currency = ${currency} order by 1 desc limit 1`.execute(tx)
+    where p.run_id = ${runId} and p.currency = ${currency} and (p.file_id is not null or p.state = 'approved')
+    order by 1 desc limit 1`.execute(tx)
   return rows[0]?.format ?? 'csv'
 }
 

@@ -200,6 +200,15 @@ test('a file that was made does not stand for payouts that belong to it only sin
   assert.deepEqual((await without.sent(runId)).body, { sent: 1 })
 })
 
+test('without a format, a file that waits is made also where a payout of the other kind was given up', async () => {
+  const { bySepa, elsewhere, runId, payoutOf, file, mark } = await europeans(shared())
+  await mark(payoutOf(bySepa), 'failed', 'We wait with this one.')
+  const { status, body } = await file(runId, 'EUR')
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.match(body, /^reference,/)
+  assert(body.includes(referenceOf(payoutOf(elsewhere))))
+})
+
 /** An approved run with euros to an IBAN, and to an account that only the CSV can name. */
 async function europeans(shop: TestShop) {
   const [bySepa, elsewhere] = [await newPaidSeller(shop), await newPaidSeller(shop)]
