@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NET, type RouteShop, sharedRouteShop } from '../support/route-shop.ts'
+import { NET, type RouteShop, sharedRouteShop, startRouteShop } from '../support/route-shop.ts'
 import { assertProblem } from '../support/shop.ts'
 
 // The settlements by which Razorpay pays the money in sellers' linked accounts to their banks.
@@ -103,6 +103,29 @@ test('a settlement that fails and is tried again is shown as it is, and as paid 
   assert.deepEqual([paid.reference, paid.bankReference], [made['id'], made['utr']])
   assert.deepEqual(parts(await opened(seller, paid)).orders, [[order!.orderId, NET]])
   assert.deepEqual(await all().differences(), [])
+})
+
+test('a settlement whose sales are refunded while it is under way is shown as paid in the end', async (t) => {
+  // in a shop of its own, because the list is read from the oldest open transfer of all sellers
+  const own = await startRouteShop(t)
+  const seller = await own.selling()
+  const order = await own.paid(seller)
+  await own.books(seller.id, 0, NET)
+  const made = own.route.settle(seller.account, 'created')
+  await own.readSettlements()
+  assert.equal((await listed(seller))[0].status, 'sent')
+  // the seller has money at Razorpay from elsewhere
+  own.route.fill(seller.account)
+  await own.refund(seller, order.orderId)
+  await own.books(seller.id, 0, 0)
+  own.route.bankSays(seller.account, made['id'], 'processed')
+  await own.readSettlements()
+  const [paid] = await listed(seller)
+  assert.deepEqual([paid.status, paid.bankReference], ['paid', made['utr']])
+  // it is known to the end, so the list is not read any more
+  const asked = own.bank.requests.length
+  await own.readSettlements()
+  assert.equal(own.bank.requests.length, asked)
 })
 
 test('the bank’s number of a settlement may come days after everything else', async () => {

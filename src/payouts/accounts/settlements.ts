@@ -26,7 +26,9 @@ async function mirrorSettlementsOf(db: Db, { name, accounts }: Processor): Promi
   if (!settlements) return
   const { rows: open } = await sql<{ since: Date | null }>`
     select min(t.made_at) as since from processor_transfers t join orders o on o.id = t.order_id
-    where t.processor = ${name} and t.state = 'passed' and t.reversed_minor < t.amount_minor
+    where t.processor = ${name} and t.state = 'passed'
+      -- of a transfer that came back whole nothing is to be settled, but the settlement that it already stood in still ends
+      and (t.reversed_minor < t.amount_minor or t.settlement is not null)
       and t.made_at > now() - make_interval(days => ${LOOK_BACK_DAYS})
       and not exists (select from processor_payouts p where p.processor = o.connected_account
         and p.processor_payout_id = t.settlement and p.state = 'paid' and p.itemised_at is not null
