@@ -2613,10 +2613,12 @@ export interface Api {
       businessPan?: string
       /** The GST number, if there is one. */
       gst?: string
-      /** The bank account that gets the money. */
-      accountNumber: string
-      /** Its IFSC. */
-      ifsc: string
+      /** The bank account that gets the money: its IFSC and its number in one, without spaces. Together, because many account numbers look like the number of a card, and these are refused. */
+      account?: string
+      /** Instead of `account`, with `ifsc`: the number alone. One that looks like the number of a card is refused here. */
+      accountNumber?: string
+      /** Instead of `account`, with `accountNumber`. */
+      ifsc?: string
       /** Its holder. */
       beneficiaryName: string
       /** You accept the processor’s terms. */

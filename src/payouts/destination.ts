@@ -35,8 +35,21 @@ const FIELDS = {
 const UPI_ID = /^[a-z0-9._-]{2,256}@[a-z]{2,64}$/
 /** RBI: four letters of the bank, a zero, six characters of the branch. */
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/
+
+/** A form of account numbers, and what the seller reads of it. */
+export interface NumberForm {
+  form: RegExp
+  says: string
+  /** What else the seller can do with a number that looks like a card's. */
+  otherwise: string
+}
 /** RBI: account numbers have 9 to 18 digits. */
-const INDIAN_ACCOUNT = /^\d{9,18}$/
+const INDIAN_NUMBER: NumberForm = {
+  form: /^\d{9,18}$/,
+  says: '9 to 18 digits',
+  otherwise: 'Give the number of your account, or your UPI id.',
+}
+
 const IFSC_LENGTH = 11
 /** Codes that the runtime can name, and that are no country. */
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ'])
@@ -125,16 +138,28 @@ function checkedUpiId(typed: string): string {
   return upiId
 }
 
-function checkedIndianAccount(typed: string): { ifsc: string; accountNumber: string } {
+export interface IndianAccount {
+  ifsc: string
+  accountNumber: string
+}
+
+/**
+ * Splits the IFSC and the number that were given in one. Refuses `ifsc_invalid`, `account_number_invalid`, and `card_number_refused` with
+ * the path `account`.
+ */
+export function checkedIndianAccount(
+  typed: string,
+  { form, says, otherwise }: NumberForm = INDIAN_NUMBER,
+): IndianAccount {
   const account = typed.replaceAll(/[\s-]/g, '').toUpperCase()
   const [ifsc, accountNumber] = [account.slice(0, IFSC_LENGTH), account.slice(IFSC_LENGTH)]
   if (!IFSC.test(ifsc))
     throw new Refusal('ifsc_invalid', 'Begin with the IFSC of the branch: four letters, a zero and six letters or digits, such as HDFC0001234.') // oxfmt-ignore
-  if (!INDIAN_ACCOUNT.test(accountNumber))
-    throw new Refusal('account_number_invalid', 'After the IFSC comes the account number: 9 to 18 digits.')
+  if (!form.test(accountNumber))
+    throw new Refusal('account_number_invalid', `After the IFSC comes the account number: ${says}.`)
   // Cards in India have 16 digits, and so have few accounts. Of another length, every tenth account number would be refused.
   if (accountNumber.length === 16 && holdsCardNumber(accountNumber))
-    throw new Refusal('card_number_refused', 'This looks like the number of a card. Give the number of your account, or your UPI id.', { fields: [{ path: 'account', message: 'looks like the number of a card' }] }) // oxfmt-ignore
+    throw new Refusal('card_number_refused', `This looks like the number of a card. ${otherwise}`, { fields: [{ path: 'account', message: 'looks like the number of a card' }] }) // oxfmt-ignore
   return { ifsc, accountNumber }
 }
 

@@ -49,7 +49,8 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
     ['PIN code', '560 034'],
     ['PAN of the contact person', 'abcpe1234f'],
     ['PAN of the business', 'AAAFR1234C'],
-    ['Bank account number', '1234 5678 90'],
+    // it looks like the number of a card
+    ['Bank account number', '5010 0000 0000 07'],
     ['IFSC', 'xxxx0000317'],
     ['Account holder', 'Rao and Rao'],
   ] as const)

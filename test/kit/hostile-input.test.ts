@@ -124,7 +124,7 @@ test('every route accepts any text in its body without an internal error', async
     'PUT /api/tax/profile': ['country', 'prices', 'taxIds', 'oss', 'category'],
     'PUT /api/invoice-profile': ['on', 'taxIds'],
     [`PUT /api/checkout/${orderId}/invoice-details`]: ['email'],
-    'PUT /api/payouts/account': ['businessType', 'sells', 'pan', 'ifsc', 'acceptsTerms'],
+    'PUT /api/payouts/account': ['businessType', 'sells', 'pan', 'ifsc', 'account', 'acceptsTerms'],
     'PUT /api/payout-details/EUR': ['kind', 'name', 'country', 'iban', 'bic', 'upiId', 'account', 'lines'],
     'POST /api/webhook-endpoints': ['url', 'events', 'description'],
     [`PATCH /api/webhook-endpoints/${endpointId}`]: ['url', 'events', 'description'],

@@ -125,6 +125,42 @@ test('the owner gets a mail before Razorpay hears of another bank account, and n
   assert.equal(all().bank.requests.length, made)
 })
 
+test('an account number that looks like the number of a card is told together with its IFSC', async () => {
+  const { browser, email } = await all().seller()
+  const { ifsc, accountNumber, ...business } = BUSINESS
+  const put = (more: object) => browser.call('PUT', '/api/payouts/account', { ...business, ...more })
+  // a number of a large Indian bank, with a right check digit by chance
+  const number = '50100000000007'
+  assertProblem(await put({ ifsc, accountNumber: number }), 400, 'card_number_refused')
+  for (const [more, status, code] of [
+    [{}, 400, 'validation_failed'],
+    [{ ifsc }, 400, 'validation_failed'],
+    [{ accountNumber }, 400, 'validation_failed'],
+    [{ account: `${ifsc}${number}`, ifsc }, 400, 'validation_failed'],
+    [{ account: `${ifsc}${number}`, ifsc, accountNumber }, 400, 'validation_failed'],
+    [{ account: '' }, 400, 'validation_failed'],
+    [{ account: `HDFC1000317${number}` }, 422, 'ifsc_invalid'],
+    [{ account: ifsc }, 422, 'account_number_invalid'],
+    [{ account: `${ifsc}1234` }, 422, 'account_number_invalid'],
+    [{ account: `${ifsc}4000002500003155` }, 400, 'card_number_refused'],
+  ] as const) {
+    const answer = await put(more)
+    assertProblem(answer, status, code)
+    if (status === 400) assert.equal(answer.body.fields[0].path, 'account', JSON.stringify(more))
+  }
+  const products = () => [...all().route.products.values()]
+  const [account, product] = [() => [...all().route.accounts.values()].find((one) => one.email === email), () => products().find((one) => one.account_id === account()?.id)] // oxfmt-ignore
+  assert.equal(account(), undefined)
+  const told = await put({ account: `hdfc0000317${number}` })
+  assert.equal(told.status, 200, JSON.stringify(told.body))
+  const { account_number: at, ifsc_code: branch } = product()!.active_configuration.settlements
+  assert.deepEqual([branch, at], [ifsc, number])
+  const mails = await eventually(() => all().shop.mails(email), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
+  assert.match(mails.find(({ subject }) => /go to another account/.test(subject))!.text, /HDFC … 0007/)
+  // Razorpay takes numbers that are not of the form of RBI
+  assert.equal((await put({ account: `${ifsc}AB12345` })).status, 200)
+})
+
 test('what Razorpay does not take is told in its words, and the next try goes on with the same account', async () => {
   const { browser, email, id } = await all().seller()
   const refused = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, ifsc: 'XXXX0000317' })

@@ -52,12 +52,30 @@ export const Business = Type.Object({
       description: 'The GST number, if there is one.',
     }),
   ),
-  accountNumber: Type.String({
-    pattern: '^[0-9A-Za-z]{5,35}$',
-    description: 'The bank account that gets the money.',
-    examples: ['1234567890'],
-  }),
-  ifsc: Type.String({ pattern: '^[A-Z]{4}0[A-Z0-9]{6}$', description: 'Its IFSC.', examples: ['HDFC0000001'] }),
+  account: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 60,
+      description:
+        'The bank account that gets the money: its IFSC and its number in one, without spaces. Together, because many account numbers look like the number of a card, and these are refused.',
+      examples: ['HDFC0000001123456789012'],
+    }),
+  ),
+  accountNumber: Type.Optional(
+    Type.String({
+      pattern: '^[0-9A-Za-z]{5,35}$',
+      description:
+        'Instead of `account`, with `ifsc`: the number alone. One that looks like the number of a card is refused here.',
+      examples: ['1234567890'],
+    }),
+  ),
+  ifsc: Type.Optional(
+    Type.String({
+      pattern: '^[A-Z]{4}0[A-Z0-9]{6}$',
+      description: 'Instead of `account`, with `accountNumber`.',
+      examples: ['HDFC0000001'],
+    }),
+  ),
   beneficiaryName: line(3, 120, 'Its holder.', 'Zoe Rao'),
   acceptsTerms: Type.Literal(true, { description: 'You accept the processor’s terms.' }),
 })

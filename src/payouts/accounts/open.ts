@@ -5,10 +5,12 @@ import { newId } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
 import { DetailsRefused } from '../../processors/api-refusal.ts'
 import { ProcessorUnavailable } from '../../processors/processor.ts'
-import type { BusinessDetails, SellerAccounts } from '../../processors/seller-accounts.ts'
+import type { SellerAccounts } from '../../processors/seller-accounts.ts'
 import type { SignedIn } from '../../sellers/sessions.ts'
 import { noteToldAccount } from '../details.ts'
 import { type AccountParts, store } from './accounts.ts'
+import { bankAccountOf } from './bank-account.ts'
+import type { Business } from './business-schema.ts'
 import { PAYERS } from './payers.ts'
 
 // A seller opens an account: on the processor's own pages, or by details that go to the processor.
@@ -46,13 +48,13 @@ export async function openAccount(parts: AccountParts, sellerId: string, pageUrl
 /**
  * Sends the details of a seller's business to the processor, where the processor has no pages for them. The account is made on the
  * first call, as with `openAccount`. Nothing of the details is stored or logged here, but the last digits of the bank account: they stand
- * in the mails to the owner, who learns of the change before the processor does. Refuses `account_details_refused`,
- * `account_unavailable`, `rate_limited`.
+ * in the mails to the owner, who learns of the change before the processor does. Refuses as bankAccountOf(), and
+ * `account_details_refused`, `account_unavailable`, `rate_limited`.
  */
 export async function tellAccount(
   parts: AccountParts,
   signedIn: SignedIn,
-  business: Omit<BusinessDetails, 'email'>,
+  { account: typed, ifsc, accountNumber, ...business }: Omit<Business, 'acceptsTerms'>,
 ): Promise<void> {
   const { told } = accountsAt(parts)
   if (!told)
@@ -60,10 +62,11 @@ export async function tellAccount(
       'account_by_link',
       'The processor asks you on its own pages: POST /api/payouts/account leads there.',
     )
+  const bank = bankAccountOf({ account: typed, ifsc, accountNumber })
   const { id: sellerId, email } = signedIn.seller
-  const shown = `${business.ifsc.slice(0, 4)} … ${business.accountNumber.slice(-4)}`
+  const shown = `${bank.ifsc.slice(0, 4)} … ${bank.accountNumber.slice(-4)}`
   await noteToldAccount(parts, signedIn, { currency: 'INR', shown, by: PAYERS[parts.payer] })
-  const details = { ...business, email }
+  const details = { ...business, ...bank, email }
   const begunAt = new Date()
   try {
     const row = await rowOrFormer(parts, sellerId)

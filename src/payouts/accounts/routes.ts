@@ -107,6 +107,8 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
             'rate_limited',
             'account_not_needed',
             'account_by_link',
+            'ifsc_invalid',
+            'account_number_invalid',
             'account_details_refused',
             'account_unavailable',
           ),

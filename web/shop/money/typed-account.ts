@@ -1,6 +1,6 @@
 import type { AccountInput } from './payouts-api.ts'
 
-export type Field = Exclude<keyof AccountInput, 'acceptsTerms'>
+export type Field = Exclude<keyof AccountInput, 'account' | 'acceptsTerms'>
 export type TypedAccount = Record<Field, string>
 
 export const BUSINESS_TYPES: [AccountInput['businessType'], string][] = [
@@ -75,7 +75,7 @@ export function accountFaults(values: TypedAccount): Partial<TypedAccount> {
 }
 
 /** The body to send: no empty tax number of a business, and for a person none at all. */
-export function accountInput({ businessPan, gst, ...values }: TypedAccount): AccountInput {
+export function accountInput({ businessPan, gst, ifsc, accountNumber, ...values }: TypedAccount): AccountInput {
   const isBusiness = values.businessType !== 'individual'
   return {
     ...values,
@@ -83,6 +83,8 @@ export function accountInput({ businessPan, gst, ...values }: TypedAccount): Acc
     sells: values.sells as AccountInput['sells'],
     ...(isBusiness && businessPan && { businessPan }),
     ...(isBusiness && gst && { gst }),
+    // in one, because the number alone can look like the number of a card
+    account: ifsc + accountNumber,
     acceptsTerms: true,
   }
 }
