@@ -55,6 +55,24 @@ test('what a run has paid is not listed, and a later failure of the same seller 
   assert.deepEqual([await adviceOn(paid), (await adviceOn(later))?.slice(0, 17)], [undefined, 'Make the transfer'])
 })
 
+test('the refund of a sale that a run has paid takes nothing back, and the seller owes it in later runs', async () => {
+  const seller = await all().selling()
+  const paid = await failed(seller)
+  await all().payable(seller.id)
+  await payByRun()
+  await all().refund(seller, paid)
+  await all().books(seller.id, -NET, 0)
+  assert.equal(await all().matterOf('not_taken_back', paid), undefined)
+  // a later sale is passed on whole
+  all().route.transfersBecome = 'processed'
+  await all().paid(seller)
+  await all().books(seller.id, -NET, NET)
+  const runId = await proposeRun(all().shop.db, { holdDays: 0, minimumMinor: {} }, { by: 'machine' })
+  const { rows } = await sql<{ amount: number; blocked: string }>`
+    select amount_minor as amount, blocked from payout_run_lines where run_id = ${runId} and seller_id = ${seller.id}`.execute(all().shop.db) // oxfmt-ignore
+  assert.deepEqual(rows, [{ amount: -NET, blocked: 'negative_balance' }])
+})
+
 test('a transfer that is under way, or money that a refund takes, does not make a paid sale look unpaid', async () => {
   const seller = await all().selling()
   all().route.transfersBecome = 'processed'
