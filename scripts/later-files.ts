@@ -17,7 +17,7 @@ export interface Script {
 /** The texts of one language, part by part. */
 export type Texts = Record<string, Record<string, unknown>>
 
-/** The global of web/pay/later.ts: the texts by part, the language, and a suffix that gives another try a new address. */
+/** The global of web/pay/later.ts: the shared parts, the texts by part, the language, and a suffix that gives another try a new address. */
 const GLOBAL = 'tillPage'
 
 /**
@@ -27,7 +27,8 @@ const GLOBAL = 'tillPage'
 export function splitPage(page: Script, later: Script[], texts: Record<string, Texts>) {
   const [first] = Object.values(texts)
   const inPage = namedIn(page.code, first!)
-  const version = hashOf(JSON.stringify([later, texts]))
+  const shared = exportsOf(page.code)
+  const version = hashOf(JSON.stringify([later, texts, shared.names]))
   const parts = later.map((file) => ({
     file,
     name: `${file.name}-${version}`,
@@ -40,19 +41,22 @@ export function splitPage(page: Script, later: Script[], texts: Record<string, T
     ]),
   )
   const linked = (code: string): string =>
-    code.replace(/import\([`'"]([^`'"]*\/)([^`'"/]+)[`'"]\)/g, (whole, folder: string, file: string) =>
+    withoutHelper(code).replace(/import\([`'"]([^`'"]*\/)([^`'"/]+)[`'"]\)/g, (whole, folder: string, file: string) =>
       addresses.has(file) ? `import(\`${folder}${addresses.get(file)}\`)` : whole,
     )
   const files: Record<string, string> = {}
   for (const { file, name, texts: own } of parts) {
-    const code = linked(takeIn(file, page.fileName))
+    const code = linked(takeIn(file, page.fileName, shared.names))
     if (!hasAny(own)) files[`assets/${name}.js`] = code
     else
       for (const [language, all] of Object.entries(texts))
         files[`assets/${name}.${language}.js`] = textsFor(own, all) + code
   }
-  return { script: linked(handOut(page.code)), files, texts: pick(inPage, first!) }
+  return { script: linked(shared.handedOut), files, texts: pick(inPage, first!) }
 }
+
+/** Vite's helper around each import() only calls it: vite.config.ts. */
+const withoutHelper = (code: string): string => code.replace(/[\w$]+\(\(\)=>(import\([^()]*\)),\[\]\)/g, '$1')
 
 const baseOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1)
 const hasAny = (names: Names): boolean => Object.keys(names).length > 0
@@ -92,24 +96,37 @@ const textsFor = (names: Names, texts: Texts): string =>
     .map(([part, all]) => `Object.assign(${GLOBAL}.words.${part},${jsonForHtml(all)});`)
     .join('')
 
-/** `export{a as b}` at the end of the page's script becomes the global. With getters, because it comes before the values that it names. */
-function handOut(code: string): string {
+/**
+ * `export{a as b}` at the end of the page's script becomes a list in the global, in which a part is found by its place: names would cost the
+ * page more. It comes before the values that it lists, so a function reads them.
+ */
+function exportsOf(code: string): { names: string[]; handedOut: string } {
   const [whole = '', list = ''] = /export\s*\{([^{}]*)\};?\s*$/.exec(code) ?? []
-  const shared = listOf(list).map(([own, name]) => `get ${name}(){return ${own}}`)
-  return `globalThis.${GLOBAL}={${shared.join()}};${code.slice(0, code.length - whole.length)}`
+  const shared = listOf(list)
+  const own = shared.map(([name]) => name)
+  return {
+    names: shared.map(([, name]) => name),
+    handedOut: `globalThis.${GLOBAL}={parts:()=>[${own}]};${code.slice(0, code.length - whole.length)}`,
+  }
 }
 
 /** `import{a as b}from"…"` of a later file becomes a look into the global. */
-function takeIn({ fileName, code, imports }: Script, page: string): string {
+function takeIn({ fileName, code, imports }: Script, page: string, shared: string[]): string {
   if (imports.some((one) => one !== page))
     throw new Error(`${fileName} may import from the page, and from no other file: ${imports}`)
   const taken = code.replace(/^\s*import\s*(?:\{([^{}]*)\}\s*from\s*)?[`'"][^`'"]*[`'"];/, (_, list = '') => {
-    const names = listOf(list).map(([name, own]) => `${name}:${own}`)
-    return names.length > 0 ? `const{${names.join()}}=${GLOBAL};` : ''
+    const names = listOf(list).map(([name, own]) => `${placeOf(name, shared)}:${own}`)
+    return names.length > 0 ? `const{${names.join()}}=${GLOBAL}.parts();` : ''
   })
   if (/(?:^|[;}])\s*import\b\s*[^(.\s]/.test(taken))
     throw new Error(`${fileName} imports in a way that the build does not know`)
   return taken
+}
+
+function placeOf(name: string, shared: string[]): number {
+  const place = shared.indexOf(name)
+  if (place < 0) throw new Error(`the page has no ${name}`)
+  return place
 }
 
 const listOf = (list: string): [string, string][] =>

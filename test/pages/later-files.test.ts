@@ -25,7 +25,7 @@ const TEXTS = {
 test('a later file has its texts before it starts, and finds in the page what the page keeps', async () => {
   const page = script(
     'pay/index.js',
-    'var w=JSON.parse(`{}`);let n=0;function up(){return ++n}globalThis.label=w.pay;var load=()=>import(`../assets/after-x.js`);export{up as t,w as n};',
+    'var w=JSON.parse(`{}`);let n=0;function up(){return ++n}globalThis.label=w.pay;var load=()=>J$(()=>import(`../assets/after-x.js`),[]);export{up as t,w as n};',
   )
   const later = script(
     'assets/after-x.js',
@@ -54,16 +54,19 @@ test('another text, another script or another later file gives later files anoth
   const later = (code: string) => [
     script('assets/after-x.js', `import{t as a}from"../pay/index.js";${code}`, [page.fileName]),
   ]
-  const nameOf = (code: string, texts = TEXTS) => Object.keys(splitPage(page, later(code), texts).files)[0]
+  const nameOf = (code: string, texts = TEXTS, from = page) => Object.keys(splitPage(from, later(code), texts).files)[0]
   assert.equal(nameOf('a.done'), nameOf('a.done'))
   assert.notEqual(nameOf('a.done'), nameOf('a.left'))
   assert.notEqual(nameOf('a.done'), nameOf('a.done', { ...TEXTS, de: { pay: { ...TEXTS.de.pay, done: 'Gut' } } }))
+  const longer = { ...page, code: 'import("../assets/after-x.js");export{b as n,a as t};' }
+  assert.notEqual(nameOf('a.done'), nameOf('a.done', TEXTS, longer), 'it finds the shared parts by their places')
 })
 
 test('the build ends with an error where a later file needs what it cannot find', () => {
   const page = script('pay/index.js', 'export{a as t};')
   const build = (code: string, imports: string[]) => splitPage(page, [script('assets/b-x.js', code, imports)], TEXTS)
   assert.throws(() => build('import{a}from"./c-x.js";', ['assets/c-x.js']), /may import from the page.*assets\/c-x\.js/)
+  assert.throws(() => build('import{x as b}from"../pay/index.js";', ['pay/index.js']), /the page has no x/)
   assert.throws(() => build('var b=1;import a from"../pay/index.js";', ['pay/index.js']), /in a way/)
 })
 
