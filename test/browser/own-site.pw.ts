@@ -163,6 +163,23 @@ test('without a site to go on to, the page says where the files are and shows no
   expect(page.url()).toContain(orderId)
 })
 
+test('after a refund of a part the page of a link names no amount, because it is told none', async ({ page }) => {
+  const { orderId, payUrl } = await madeByProgram(page)
+  const asked = page.waitForRequest('**/api/sandbox/confirm')
+  await page.goto(payUrl)
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+  const { clientSecret } = (await asked).postDataJSON() as { clientSecret: string }
+  const refund = await page.request.post('/api/sandbox/refund', { data: { clientSecret, amount: 10_000 } })
+  expect(refund.status()).toBe(200)
+  await expect(async () => {
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await expect(page.getByText('You keep the files.')).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+  await expect(page.getByText('went back to you')).toHaveCount(0)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
 test('the link opens its order also where the browser has another order of the product', async ({ page }) => {
   const first = await madeByProgram(page)
   const second = await madeByProgram(page)

@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -30,16 +31,7 @@ export function Delivered({ checkout, state }: StepProps) {
           </p>
         </div>
       </div>
-      {order.status === 'partially_refunded' && (
-        <Notice
-          title={say(words.partlyBack, {
-            amount: money((order.refundedAmount ?? 0) + (order.chargedBackAmount ?? 0), order.currency),
-          })}
-          icon="back"
-        >
-          <p>{words.keepFiles}</p>
-        </Notice>
-      )}
+      {order.status === 'partially_refunded' && <PartlyBack order={order} />}
       {twice && (
         <Notice title={words.twice} icon="back">
           <p>{words.twiceText}</p>
@@ -72,5 +64,15 @@ export function Delivered({ checkout, state }: StepProps) {
         </p>
       )}
     </div>
+  )
+}
+
+/** Who has only the link to pay the order is not told how much went back. */
+function PartlyBack({ order: { refundedAmount, chargedBackAmount = 0, currency } }: { order: OrderStatus }) {
+  if (refundedAmount === undefined) return <Notice title={words.keepFiles} icon="back" />
+  return (
+    <Notice title={say(words.partlyBack, { amount: money(refundedAmount + chargedBackAmount, currency) })} icon="back">
+      <p>{words.keepFiles}</p>
+    </Notice>
   )
 }
