@@ -51,6 +51,17 @@ test('the link with other terms makes no order by itself: the kept one is shown 
   expect(await shownOrderId(page)).toBe(orderId)
   const { clientReferenceId } = created[0]!.postDataJSON() as { clientReferenceId?: string }
   expect([created.length, clientReferenceId]).toEqual([1, undefined])
+  for (const cart of ['cart-9', 'cart-10']) {
+    await page.goto(`${DEMO_URL}&clientReferenceId=${cart}`)
+    await payWith(page, { scenario: 'decline' })
+    await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    expect(created.at(-1)!.postDataJSON().clientReferenceId).toBe(cart)
+  }
+  await page.goto(DEMO_URL)
+  const last = await shownOrderId(page)
+  await payWith(page)
+  await expectPaid(page)
+  expect(await shownOrderId(page), 'an address without terms pays the order as it was made').toBe(last)
 })
 
 test('a page that is reloaded while it creates the order gets that order, not a second one', async ({ page }) => {
@@ -292,6 +303,31 @@ test('an order whose address is being corrected meanwhile is not paid, and the n
   await expectPaid(page)
   expect(orders.map((one) => one.postDataJSON().email).at(-1)).toBe(right)
   expect((await statusOf(page, await shownOrderId(page), right)).status).toBe('paid')
+})
+
+test('a corrected address stays corrected in another language, and after the press no earlier text comes back', async ({
+  page,
+}) => {
+  const [wrong, right, last] = [newEmail(), newEmail(), newEmail()]
+  await makeOrder(page, wrong)
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  const field = page.locator('#email')
+  const choice = page.locator('.language select')
+  await field.fill(right)
+  for (const language of ['fr', 'en']) {
+    await choice.selectOption(language)
+    await expect(page.locator('html')).toHaveAttribute('lang', language)
+    await expect(field).toHaveValue(right)
+  }
+  await field.fill(last)
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+  await expect(field).toHaveValue(last)
+  await payWith(page)
+  await expectPaid(page)
+  const made = orders.map((one) => one.postDataJSON().email)
+  expect([made.at(-1), made.includes(right)]).toEqual([last, false])
+  expect((await statusOf(page, await shownOrderId(page), last)).status).toBe('paid')
 })
 
 test('open pages show a second payment that is found after the files came', async ({ page, context }) => {

@@ -323,6 +323,136 @@ test('the page shows a code’s discount before and after the order, and the ord
   expect((await statusOf(page, await shownOrderId(page), to)).amount).toBe(1520)
 })
 
+/** A declined order with the code, which takes 20% off $19. Returns its id. */
+async function declinedWith(page: Page, code: string, to: string): Promise<string> {
+  await page.getByText('Have a code?').click()
+  await page.getByLabel('Discount code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await email(page).fill(to)
+  await expect(payButton(page)).toHaveText('Pay $15.20')
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+  return shownOrderId(page)
+}
+
+test('an order that holds the last use of its code is paid at its price, after a decline and after a reload', async ({
+  page,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId, { limit: 1 })
+  const keys = new Set<string | undefined>()
+  page.on('request', (one) => one.url().endsWith('/api/checkout') && keys.add(one.headers()['idempotency-key']))
+  const to = newEmail()
+  await page.goto(url)
+  const orderId = await declinedWith(page, code, to)
+  for (const again of [() => Promise.resolve(), () => page.reload()]) {
+    await again()
+    await expect(page.getByText(`${code} takes $3.80 off.`)).toBeVisible()
+    await expect(payButton(page)).toHaveText('Pay $15.20')
+    await expectAccessible(page, 'an order with its own discount')
+    await payWith(page, { scenario: 'decline' })
+    await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    await expect(page.getByText('not valid here')).toHaveCount(0)
+  }
+  // for another address the code would need another use
+  await email(page).fill(newEmail())
+  await expect(page.getByLabel('Discount code')).toHaveAccessibleDescription(/not valid here/)
+  await expect(email(page)).toBeFocused()
+  await expect(payButton(page)).toHaveText('Pay $19.00')
+  await page.reload()
+  await payWith(page)
+  await expect(paid(page)).toBeVisible()
+  expect([await shownOrderId(page), (await statusOf(page, orderId, to)).amount, keys.size]).toEqual([orderId, 1520, 1])
+})
+
+test('an order is paid at its price after its code has ended and the product has no other', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId)
+  const to = newEmail()
+  await page.goto(url)
+  const orderId = await declinedWith(page, code, to)
+  await client.query('update discounts set removed_at = now() where seller_id = $1', [sellerId])
+  await page.reload()
+  await expect(page.getByText(`${code} takes $3.80 off.`)).toBeVisible()
+  await expect(payButton(page)).toHaveText('Pay $15.20')
+  // another address makes another order, at the price of today
+  await email(page).fill(newEmail())
+  await expect(page.getByText('not valid here')).toBeVisible()
+  await page.getByLabel('Discount code').fill('')
+  await expect(payButton(page)).toHaveText('Pay $19.00')
+  await page.reload()
+  await payWith(page)
+  await expect(paid(page)).toBeVisible()
+  expect([await shownOrderId(page), (await statusOf(page, orderId, to)).amount]).toEqual([orderId, 1520])
+})
+
+for (const [change, statement, now] of [
+  [
+    'the buyer may no longer choose it',
+    'update products set pay_what_you_want = false, price_minor = 1900 where id = $1',
+    '$19.00',
+  ],
+  ['its minimum is raised', 'update products set price_minor = 1900 where id = $1', ''],
+  [
+    'the product gets a price in another currency',
+    `insert into product_prices (product_id, currency, price_minor, position) values ($1, 'EUR', 1700, 1)`,
+    '$12.50',
+  ],
+] as const)
+  // oxfmt-ignore
+  test(`an order is paid at the chosen price after ${change}`, async ({ page }) => {
+    const { id, url } = await product({ priceMinor: 500, choose: true })
+    const to = newEmail()
+    await page.goto(url)
+    await page.getByLabel('Name your price (USD)').fill('12.50')
+    await email(page).fill(to)
+    await payWith(page, { scenario: 'decline' })
+    await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    const orderId = await shownOrderId(page)
+    await client.query(statement, [id])
+    await page.reload()
+    await expect(payButton(page)).toHaveText('Pay $12.50')
+    await payWith(page, { scenario: 'decline' })
+    await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    expect(await shownOrderId(page)).toBe(orderId)
+    await email(page).fill(newEmail())
+    if (now) await expect(payButton(page)).toHaveText(`Pay ${now}`)
+    await page.reload()
+    await payWith(page)
+    await expect(paid(page)).toBeVisible()
+    expect([await shownOrderId(page), (await statusOf(page, orderId, to)).amount]).toEqual([orderId, 1250])
+  })
+
+test('a link with a code makes another order than the one that waits without it', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId)
+  const to = newEmail()
+  await page.goto(url)
+  await email(page).fill(to)
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+  const orderId = await shownOrderId(page)
+  await page.goto(`${url}&code=${code}`)
+  await expect(payButton(page)).toHaveText('Pay $15.20')
+  await payWith(page)
+  await expect(paid(page)).toBeVisible()
+  const made = await shownOrderId(page)
+  expect([made === orderId, (await statusOf(page, made, to)).amount]).toEqual([false, 1520])
+})
+
+test('a code that was removed stays removed in another language, and so does a price that was emptied', async ({
+  page,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 500, choose: true, suggested: 900 })
+  const code = await discount(sellerId)
+  await page.goto(`${url}&code=${code}`)
+  await page.getByRole('button', { name: 'Remove the code' }).click()
+  await page.getByLabel('Name your price (USD)').fill('')
+  await page.locator('.language select').selectOption('fr')
+  await expect(page.getByLabel(fr.pay.chooseAmount.replace('{currency}', 'USD'))).toHaveValue('')
+  await expect(page.locator('#code')).toHaveValue('')
+})
+
 test('a link can bring its code, the last use of one is taken once, and all of 100% is free', async ({
   page,
   browser,

@@ -188,6 +188,37 @@ test('gets another order with another number, the same one after a reload, and r
   await expect(payButton(page)).toHaveText('Pay €12.00')
 }) // oxfmt-ignore
 
+test('keeps another country and number in another language than those of the order that waits', async ({ page }) => {
+  const { vatId } = await newBuyer(page)
+  await open(page)
+  await vatId.fill('FR40303265045')
+  await vatId.press('Enter')
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await fillCard(page, '4000000000000002')
+  await payButton(page).click()
+  await expect(page.getByRole('alert')).toContainText(/declined/i)
+  // the order keeps its price while the register is away
+  vies.state.weather = 'away'
+  await database.query('delete from vies_answers')
+  await page.reload()
+  await expect(vatId).toHaveAccessibleDescription(/does not answer right now/)
+  await expect(payButton(page)).toHaveText('Pay €10.00')
+  await fillCard(page, '4000000000000002')
+  await payButton(page).click()
+  await expect(page.getByRole('alert').first()).toContainText(/declined/i)
+  await vatId.fill('')
+  for (const [code, country] of [['FR', 'FR'], ['DE', 'DE']] as const) {
+    await page.locator('#country').selectOption(code)
+    await page.locator('.language select').selectOption('de')
+    await expect(page.locator('#email')).toHaveAccessibleName(de.ui.email)
+    await expect(page.locator('#country')).toHaveValue(country)
+    if (code === 'FR') await expect(page.locator('#vat-id')).toHaveValue('')
+    await expect(page.locator('.pay-bar button')).toContainText(code === 'FR' ? '12,00' : '11,90')
+    await page.locator('.language select').selectOption('en')
+    await expect(payButton(page)).toBeVisible()
+  }
+}) // oxfmt-ignore
+
 test('buys another copy at the price with tax, until the number is given again', async ({ page }) => {
   await page.setExtraHTTPHeaders({ 'x-country': 'FR' })
   const { orders, vatId } = await newBuyer(page)

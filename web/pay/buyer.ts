@@ -32,7 +32,8 @@ export function buyer({ get, set }: Store<State>, product: ProductView, { create
     const shown = asShown(get())
     const seen = totalOf(pricedIn(product, shown), shown)
     set({ repriced: undefined })
-    const wanted = { ...terms, ...(wish ?? get().kept?.wish) }
+    // The terms of the address are newer than those of the kept order.
+    const wanted = { ...(wish ?? get().kept?.wish), ...terms }
     if (!isMade(email, wanted)) await create(email, wanted)
     const { order, created } = get()
     if (viewOf(get()) !== 'payment' || !isCurrent()) return false
@@ -43,6 +44,7 @@ export function buyer({ get, set }: Store<State>, product: ProductView, { create
     }
     // The payment is at another account than the form on the screen: the page opens a new form.
     if (!form?.fits(created!)) return false
+    set({ typed: undefined })
     await pay(form, rail)
     return viewOf(get()) !== 'payment'
   }

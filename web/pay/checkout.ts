@@ -1,4 +1,5 @@
 import { ApiError, type Download, type ProductView } from '../ui/api.ts'
+import { typedBefore } from '../ui/language-choice.tsx'
 import { newStore, type Store } from '../ui/store.ts'
 import { trackAttempts } from './attempts.ts'
 import { buyer, type Purchase } from './buyer.ts'
@@ -40,7 +41,7 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
 export function openCheckout(product: ProductView, returned?: string): Checkout {
   const { id: productId } = product
   const saved = readKept(productId)
-  const store = newStore<State>({ kept: saved, ...(saved?.left && { notice: 'left' }) })
+  const store = newStore<State>({ kept: saved, typed: typedBefore('typed'), ...(saved?.left && { notice: 'left' }) })
   const { get, set, subscribe } = store
   const attempts = trackAttempts(store, productId)
   const following = follow(store, {

@@ -11,7 +11,7 @@ const shared = wordsOf('ui')
 
 /** The address for the files, and its fault. `onType`: the buyer changes it. */
 export function useContact({ kept, trouble }: State, onType: () => void) {
-  const [email, setEmail] = useState(() => kept?.email ?? typedBefore('email'))
+  const [email, setEmail] = useState(() => typedBefore('email', kept?.email))
   const [left, setLeft] = useState(false)
   const [tries, setTries] = useState(0)
   const [fault, setFault] = useState<string>()

@@ -15,7 +15,7 @@ export function useCountry(
   kept: string | undefined,
   onType: () => void,
 ) {
-  const [country, setCountry] = useState(kept ?? (typedBefore('country') || (buyerCountry ?? '')))
+  const [country, setCountry] = useState(() => typedBefore('country', kept) || (buyerCountry ?? ''))
   const [fault, setFault] = useState<string | undefined>(undefined)
   /** The country with which a contradiction was shown. */
   const toldRef = useRef('')

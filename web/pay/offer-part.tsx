@@ -9,13 +9,14 @@ import { typedBefore } from '../ui/language-choice.tsx'
 import { say, saying, wordsOf } from '../ui/language.ts'
 import { sentence } from '../ui/words.ts'
 import { CurrencyChoice } from './currency-choice.tsx'
-import type { Offer } from './state.ts'
+import type { Offer, State } from './state.ts'
 
 const words = wordsOf('pay')
 const shared = wordsOf('ui')
 
 export interface OfferProps {
   product: ProductView
+  state: State
   /** The wish of the kept order, or of the address. */
   wish: Wish
   /** The buyer changes the price or the code. */
@@ -41,9 +42,9 @@ type Typed = { minor?: number | undefined; fault?: string | undefined }
 type FieldId = 'chosen' | 'code'
 
 /** The fields for another currency, a chosen price and a discount code. Few products need them, so the page loads them on demand. */
-export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
+export function OfferPart({ product, state, wish, onType, onOffer, onCurrency, readerRef }: OfferProps) {
   const { amount: leastMinor, currency } = product
-  const [typed, setTyped] = useState(() => typedBefore('chosen') || firstPrice(product, wish))
+  const [typed, setTyped] = useState(() => typedBefore('chosen', firstPrice(product, wish)))
   const [typedIn, setTypedIn] = useState(currency)
   // A number that was typed for one currency is no price in another.
   if (typedIn !== currency) {
@@ -51,7 +52,13 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
     setTyped(firstPrice(product, {}))
   }
   const { faultAt, refuse, clearFault } = useFault()
-  const { code, setCode, discount, form, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
+  const found = useDiscount(product, { state, wish, refuse, clearFault })
+  const { first, code, setCode, shown, discount, form, remove, waits, apply } = found
+  useEffect(() => {
+    // The buyer has come by a link with a code that the waiting order does not have.
+    if (state.order && wish.discountCode !== state.kept?.wish?.discountCode) onType()
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- on arrival
+  }, [])
 
   const read: Typed = product.payWhatYouWant
     ? readAmount(typed, currency, decimalsOf(currency), { words: shared, say })
@@ -63,12 +70,12 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
     ...(used && { discountCode: used.code }),
   })
   useEffect(() => {
-    // A code of the wish is still on its way, and its discount with it.
-    if (applying) return
+    // The discount is still on its way, or is the order's and not asked for.
+    if (waits) return
     const offer = { wish: wishWith(discount), listMinor, offMinor, ...(form && { form }) }
     onOffer(read.fault ? undefined : offer)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the others follow from these
-  }, [read.fault, listMinor, offMinor, discount, applying, currency])
+  }, [read.fault, listMinor, offMinor, discount, waits, currency])
   // A press on the button can come before an effect runs.
   readerRef.current = async () => {
     if (read.fault) return void refuse('chosen', read.fault)
@@ -91,9 +98,9 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
       {product.payWhatYouWant && (
         <PriceField product={product} typed={typed} read={read} fault={faultAt('chosen')} onType={typing(setTyped)} />
       )}
-      {discount ? (
+      {shown ? (
         <AppliedDiscount
-          discount={discount}
+          discount={shown}
           currency={currency}
           onRemove={() => {
             remove()
@@ -103,9 +110,9 @@ export function OfferPart({ product, wish, onType, onOffer, onCurrency, readerRe
       ) : (
         (product.takesCode || wish.discountCode) && (
           <CodeField
-            open={firstCode(wish) !== ''}
+            open={first !== ''}
             code={code}
-            applying={applying}
+            applying={waits}
             fault={faultAt('code')}
             onType={typing(setCode)}
             onApply={() => void apply()}
@@ -132,24 +139,35 @@ function useFault() {
   }
 }
 
-const firstCode = (wish: Wish): string => typedBefore('code') || (wish.discountCode ?? '')
+interface DiscountParts {
+  state: State
+  wish: Wish
+  refuse: (at: FieldId, text: string, movesFocus?: boolean) => void
+  clearFault: () => void
+}
 
-/** The typed code, and the discount that the service gives for it. A code that is there from the beginning is applied at once. */
-function useDiscount(
-  { id, currency }: ProductView,
-  wish: Wish,
-  refuse: (at: FieldId, text: string, movesFocus?: boolean) => void,
-  clearFault: () => void,
-) {
-  const first = firstCode(wish)
+/**
+ * The typed code, and the discount that the service gives for it. A code that is there from the beginning is applied at once, except that of
+ * an order: it keeps its discount also after the code has ended, and holds the last use of a limited one. The service is asked about it once
+ * the buyer changes something, because then another order comes.
+ */
+function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clearFault }: DiscountParts) {
+  const { order, typed } = state
+  const own: Discount | undefined =
+    wish.discountCode && order?.discountAmount
+      ? { code: wish.discountCode, amountOff: order.discountAmount, amount: order.amount }
+      : undefined
+  const [first] = useState(() => typedBefore('code', wish.discountCode))
   const [code, setCode] = useState(first)
   const [{ discount, form }, setFound] = useState<Found>({})
-  const [applying, setApplying] = useState(first !== '')
+  const [isAsked, setAsked] = useState(!own || !!typed)
+  const [applying, setApplying] = useState(first !== '' && isAsked)
   const [foundIn, setFoundIn] = useState(currency)
   const shownRef = useRef(currency)
   // With another currency the code takes off another amount, or nothing.
-  if (foundIn !== currency) {
+  if (foundIn !== currency || (typed && !isAsked)) {
     setFoundIn(currency)
+    setAsked(true)
     setFound({})
     setApplying(code.trim() !== '')
   }
@@ -170,14 +188,26 @@ function useDiscount(
   useEffect(() => {
     const isFirst = shownRef.current === currency
     shownRef.current = currency
-    if (code.trim()) void apply(isFirst)
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another currency is a reason to ask again
-  }, [currency])
+    if (isAsked && code.trim()) void apply(isFirst && !typed)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only these are a reason to ask again
+  }, [currency, isAsked])
   const remove = () => {
     setFound({})
     setCode('')
   }
-  return { code, setCode, discount, form, remove, applying, apply }
+  const waits = applying || !isAsked
+  return {
+    first,
+    code,
+    setCode,
+    discount,
+    form,
+    remove,
+    apply,
+    waits,
+    /** The order's own stays on the screen until the service has answered. */
+    shown: discount ?? (code && (waits || !typed) ? own : undefined),
+  }
 }
 
 function firstPrice({ prices, currency }: ProductView, wish: Wish): string {

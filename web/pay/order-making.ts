@@ -89,7 +89,7 @@ export function makeOrders(
    */
   function letGo(): void {
     const { kept } = get()
-    set({ trouble: undefined, repriced: undefined })
+    set({ trouble: undefined, repriced: undefined, typed: 'yes' })
     if (!kept || kept.orderId) return
     const stored = readKept(productId)
     // Another tab may have made the order under the same key, or begun one of its own.

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { money } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
@@ -6,7 +5,6 @@ import { canShowForm, FormPart, needsOrder, processorOf } from './form-part.tsx'
 import { PayBar } from './pay-bar.tsx'
 import type { StepProps } from './step-props.ts'
 import { totalOf } from './total.ts'
-import { wishInAddress } from './use-offer-part.ts'
 import { usePurchase } from './use-purchase.ts'
 import { WhyNot } from './why-not.tsx'
 import { say, saying, wordsOf } from '../ui/language.ts'
@@ -17,11 +15,9 @@ const words = wordsOf('pay')
 export function PaymentStep({ product, checkout, state }: StepProps) {
   const { trouble, kept, busy, repriced, order } = state
   const { offer: onOffer, choose: onCurrency } = checkout
-  // Typing forgets the kept order, and the fields must not change while the buyer types.
-  const [wish] = useState(() => kept?.wish ?? wishInAddress())
   const purchase = usePurchase({ product, checkout, state })
   const { rail, press, contact, consents, tax, form, offer, shownWallets, walletsRef, readerRef } = purchase
-  const { Part, waits, failed } = offer
+  const { Part, wish, waits, failed } = offer
   const total = totalOf(product, state)
   const isLinked = kept?.link !== undefined
   const isPayable = product.payments.live && product.rails.length > 0 && canShowForm(processorOf({ product, state }))
@@ -29,6 +25,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   return (
     <form class="stack" noValidate onSubmit={purchase.submit} onFocusOut={contact.leave}>
       <WhyNot state={state} />
+      {/* The page keeps it with the fields when it loads itself again. */}
+      <input type="hidden" id="typed" value={state.typed} />
       {!total.isFree && (
         // A form draws a button into this place before anybody knows whether the buyer can use it.
         <div class={shownWallets ? 'wallets' : 'no-wallets'} data-stage={shownWallets}>
@@ -40,7 +38,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       {isLinked ? <Recipient email={kept?.email} /> : contact.part}
       {!isLinked && waits && <div class="blank short" />}
       {!isLinked && Part && (
-        <Part product={product} wish={wish} onType={press.takeBack} {...{ onOffer, onCurrency, readerRef }} />
+        <Part {...{ product, state, wish, onOffer, onCurrency, readerRef }} onType={press.takeBack} />
       )}
       {!isLinked && !total.isFree && tax.part}
       {(failed || tax.failed) && <Notice tone="alarm" title={words.partMissing} role="alert" />}

@@ -14,6 +14,8 @@ export interface State {
   currency?: string
   /** The tax of the country that the buyer has chosen, and of the VAT number. Absent: that of the product as it came. */
   tax?: ProductView['tax']
+  /** Not empty: the buyer has changed something since the fields began to show the kept order. Only then are its price and its code judged anew. */
+  typed?: string | undefined
   /** `in_form`: the buyer is paying in a processor's form, which must keep its place. */
   busy?: 'creating' | 'confirming' | 'in_form' | undefined
   notice?: Notice | undefined
@@ -44,6 +46,9 @@ export interface Offer {
 
 /** Why nothing was paid. `left`: the buyer left the processor's form. `invalid`: something in the form is missing. */
 export type Notice = 'declined' | 'not_taken' | 'left' | 'invalid'
+
+/** Whether the fields show an order as it was made. Then it is paid as it is, also where its price or its code has ended since. */
+export const isAsMade = ({ order, typed }: Pick<State, 'order' | 'typed'>) => order && !typed
 
 /** `contact` and `payment` are one screen. In `payment` the order exists already. */
 export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 'delivered' | 'ended'
@@ -82,7 +87,7 @@ export const isClosing = (trouble: unknown): boolean =>
   (trouble as Partial<ApiError> | undefined)?.code === 'payment_closed'
 
 export const NO_NOTICE = { notice: undefined, detail: undefined }
-export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, ...NO_NOTICE }
+export const NO_ORDER = { order: undefined, created: undefined, repriced: undefined, typed: undefined, ...NO_NOTICE }
 
 /** Whether the order has left the states in which it waits for money. */
 export const isSettled = (status: Status | undefined): boolean =>

@@ -23,7 +23,7 @@ export interface TaxPartProps {
 /** Asks for the buyer's country, and a business for its VAT number. Only products with tax need it, so the page loads it on demand. */
 export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: TaxPartProps) {
   const { country, differs, check, place, part } = useCountry(product.tax!, kept?.country, onType)
-  const [typed, setTyped] = useState(kept ? (kept.taxId ?? '') : typedBefore('vat-id'))
+  const [typed, setTyped] = useState(() => typedBefore('vat-id', kept?.taxId))
   const vatIdPlace = useRef<HTMLInputElement>(null)
   const shown = useShownTax(product, onTax)
   const { tax, trouble, takesVatId } = shown

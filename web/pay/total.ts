@@ -24,12 +24,13 @@ export interface Total {
  */
 export function totalOf(
   product: Pick<ProductView, 'amount' | 'currency' | 'payWhatYouWant' | 'tax'>,
-  { order, offer, kept, tax: chosen }: Pick<State, 'order' | 'offer' | 'kept' | 'tax'>,
+  { order, offer, kept, tax: chosen, typed }: Pick<State, 'order' | 'offer' | 'kept' | 'tax' | 'typed'>,
 ): Total {
   const priced = chosen ?? product.tax
   const isSame =
-    (!offer || isSameOffer(offer.wish, kept?.wish)) &&
-    (!chosen || (chosen.buyerCountry === kept?.wish?.country && chosen.buyerTaxId?.id === kept?.wish?.taxId))
+    !typed ||
+    ((!offer || isSameOffer(offer.wish, kept?.wish)) &&
+      (!chosen || (chosen.buyerCountry === kept?.wish?.country && chosen.buyerTaxId?.id === kept?.wish?.taxId)))
   const isOrders = order && (isSettled(order.status) || isSame)
   const offMinor = isOrders ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
   const listMinor = isOrders ? withoutTax(order, priced) + offMinor : (offer?.listMinor ?? product.amount)

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { ProductView, Rail, Wish } from '../ui/api.ts'
-import type { State } from './state.ts'
+import { isAsMade, type State } from './state.ts'
 import { useConsents } from './consent-part.tsx'
 import { useContact } from './contact-part.tsx'
 import { needsOrder, processorOf } from './form-part.tsx'
@@ -23,14 +23,15 @@ export function usePurchase({ product, checkout, state }: StepProps) {
   const consents = useConsents(product, kept?.orderId ? kept.wish?.consents : [], press.takeBack)
   const tax = useTax(product, state, { onTax: checkout.showTax, onType: press.takeBack })
   const form = useForm()
-  const offer = useOfferPart(product)
+  const offer = useOfferPart(product, kept)
   const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
 
   const isLinked = kept?.link !== undefined
-  /** The buyer's wish, once the page lacks nothing. Undefined: it says what it lacks. An order of a link has its own. */
+  const hasOwnWish = isLinked || isAsMade(state)
+  /** The buyer's wish, once the page lacks nothing. Undefined: it says what it lacks. An order that is paid as it was made has its own. */
   async function read(): Promise<{ wish: Wish | undefined } | undefined> {
-    if (isLinked) return { wish: undefined }
-    if (!consents.check()) return undefined
+    if (!isLinked && !consents.check()) return undefined
+    if (hasOwnWish) return { wish: undefined }
     const place = totalOf(product, state).isFree ? {} : tax.read()
     if (!place) return undefined
     const asked = readerRef.current && (await readerRef.current())
@@ -50,22 +51,16 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     if (!isCurrent()) return
     if (fault) return checkout.refuse(fault)
     if (!isSameTotal(latestRef.current.total, seen)) return checkout.showPrice()
-    const isSandbox = processorOf({ product, state }) === 'sandbox'
-    await checkout.buy({
-      email: contact.email,
-      wish: asked.wish,
-      form: shown,
-      rail: isSandbox ? rail : undefined,
-      isCurrent,
-    })
+    const known = processorOf({ product, state }) === 'sandbox' ? rail : undefined
+    await checkout.buy({ email: contact.email, wish: asked.wish, form: shown, rail: known, isCurrent })
   }
   const total = totalOf(product, state)
   const latestRef = useRef({ pay, total })
   // A press can come before an effect runs.
   latestRef.current = { pay, total }
-  /** A buyer can press before all fields have arrived: the press waits for them. An order of a link has none. */
+  /** A buyer can press before all fields have arrived: the press waits for them. An order has no need of them. */
   async function payWithAllFields(isCurrent: () => boolean): Promise<void> {
-    const files = isLinked ? [] : [offer.load(), !total.isFree && tax.load()].filter(Boolean)
+    const files = hasOwnWish ? [] : [offer.load(), !total.isFree && tax.load()].filter(Boolean)
     if (files[0]) {
       await Promise.allSettled(files)
       // The fields are drawn before the next task.

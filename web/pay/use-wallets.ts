@@ -6,6 +6,7 @@ import type { PaymentForm, Wallets } from './payment-form.ts'
 import type { StepProps } from './step-props.ts'
 import { expectsWallet } from './device-wallets.ts'
 import type { useTax } from './tax-line.tsx'
+import { isAsMade } from './state.ts'
 import { totalOf } from './total.ts'
 import type { usePress } from './use-press.ts'
 
@@ -33,7 +34,8 @@ export function useWallets({ product, checkout, state, contact, consents, tax, p
       const total = totalOf(product, state)
       const asksEmail = knowsEmail && !isLinked && contact.email.trim() === ''
       if (state.busy || press.busy || total.isFree) return undefined
-      if (!isLinked && ((!asksEmail && !contact.check()) || !consents.check() || !tax.read())) return undefined
+      if (!isLinked && ((!asksEmail && !contact.check()) || !consents.check() || !(isAsMade(state) || tax.read())))
+        return undefined
       // The field for the price says what is wrong.
       if (total.isOpen) return void readerRef.current?.()
       return { asksEmail }

@@ -8,7 +8,12 @@ const PLACE = 'till:typed'
 const typed = readTab<Record<string, string>>(PLACE) ?? {}
 writeTab(PLACE, undefined)
 
-export const typedBefore = (field: string): string => typed[field] ?? ''
+/** Once: a field that comes again begins with what its page has kept. An emptied field is empty. */
+export function typedBefore(field: string, otherwise = ''): string {
+  const text = typed[field] ?? otherwise
+  delete typed[field]
+  return text
+}
 
 /** Keeps what the buyer has typed and chosen for the page that is loaded next, but for the numbers of a card. */
 export function keepTyped(): void {
