@@ -146,10 +146,7 @@ test('a failed order is not repeated by itself after its price or its code was c
   for (const change of [
     () => page.getByLabel('Name your price (USD)').fill('5'),
     () => page.getByRole('button', { name: 'Remove the code' }).click(),
-    async () => {
-      await page.getByText('Have a code?').click()
-      await page.getByLabel('Discount code').fill('WINTER')
-    },
+    () => page.getByLabel('Discount code').fill('WINTER'),
   ]) {
     await context.setOffline(true)
     await next(page).click()
@@ -286,6 +283,36 @@ test('a price of nothing, named by the buyer, leads straight to the files', asyn
   await email(page).fill(newEmail())
   await page.getByRole('button', { name: 'Get it' }).click()
   await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
+})
+
+test('by the keyboard a code is applied and removed, the focus goes along, and a screen reader hears of it', async ({
+  page,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId)
+  await page.goto(url)
+  const field = page.getByLabel('Discount code')
+  const remove = page.getByRole('button', { name: 'Remove the code' })
+  await page.getByText('Have a code?').click()
+  const said = await page.locator('.offer output').elementHandle()
+  expect(await said!.textContent()).toBe('')
+  for (const apply of [() => field.press('Enter'), () => page.getByRole('button', { name: 'Apply' }).press('Enter')]) {
+    await field.fill(code)
+    await apply()
+    await expect(remove).toBeFocused()
+    await expect(remove).toHaveAccessibleDescription(`${code} takes 20% off.`)
+    // the same element, because a live region that comes with its text is often not read
+    expect(await said!.textContent()).toBe(`${code} takes 20% off.`)
+    await remove.press('Enter')
+    await expect(field).toBeFocused()
+    expect(await said!.textContent()).toBe('')
+  }
+  // a buyer who has gone on meanwhile stays there
+  await field.fill(code)
+  await field.press('Enter')
+  await email(page).focus()
+  await expect(remove).toBeVisible()
+  await expect(email(page)).toBeFocused()
 })
 
 test('the page shows a code’s discount before and after the order, and the order has that price', async ({ page }) => {

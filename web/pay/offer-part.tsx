@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { decimalsOf, decimalText, stepOf } from '../../src/kit/money.ts'
 import { readAmount } from '../ui/amounts.ts'
 import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
@@ -98,17 +98,15 @@ export function OfferPart({ product, state, wish, onType, onOffer, onCurrency, r
       {product.payWhatYouWant && (
         <PriceField product={product} typed={typed} read={read} fault={faultAt('chosen')} onType={typing(setTyped)} />
       )}
-      {shown ? (
-        <AppliedDiscount
-          discount={shown}
+      {(shown || product.takesCode || wish.discountCode) && (
+        <CodePlace
+          shown={shown}
           currency={currency}
           onRemove={() => {
             remove()
             onType()
           }}
-        />
-      ) : (
-        (product.takesCode || wish.discountCode) && (
+        >
           <CodeField
             open={first !== ''}
             code={code}
@@ -117,7 +115,7 @@ export function OfferPart({ product, state, wish, onType, onOffer, onCurrency, r
             onType={typing(setCode)}
             onApply={() => void apply()}
           />
-        )
+        </CodePlace>
       )}
     </div>
   )
@@ -132,11 +130,15 @@ function useFault() {
     /** Shows the fault and moves the focus to its field, unless the buyer is at another one. */
     refuse(at: FieldId, text: string, movesFocus = true) {
       setFault({ at, text })
-      // A field in a closed fold cannot take the focus.
-      document.getElementById(at)?.closest('details')?.setAttribute('open', '')
-      if (movesFocus) document.getElementById(at)?.focus()
+      reveal(at, movesFocus)
     },
   }
+}
+
+/** A field in a closed fold cannot take the focus. */
+function reveal(at: FieldId, movesFocus = true): void {
+  document.getElementById(at)?.closest('details')?.setAttribute('open', '')
+  if (movesFocus) document.getElementById(at)?.focus()
 }
 
 interface DiscountParts {
@@ -286,29 +288,56 @@ function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldPr
   )
 }
 
-interface AppliedDiscountProps {
-  discount: Discount
+interface CodePlaceProps {
+  /** The discount of the code that is applied. Undefined: the field for a code is shown. */
+  shown: Discount | undefined
   currency: string
   onRemove: () => void
+  children: ComponentChildren
 }
 
-function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, onRemove }: AppliedDiscountProps) {
-  const steps = amountOff - (amountOff % stepOf(currency))
+/** The field for a code, or the code that is applied. If the one that leaves the page has the focus, the other takes it. */
+function CodePlace({ shown, currency, onRemove, children }: CodePlaceProps) {
+  const place = useRef<HTMLDivElement>(null)
+  // An effect comes after the change, when the focus is lost.
+  const hasFocus = place.current?.contains(document.activeElement)
+  const isApplied = shown !== undefined
+  useLayoutEffect(() => {
+    if (!hasFocus) return
+    if (isApplied) document.getElementById('remove-code')?.focus()
+    else reveal('code')
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only for the change
+  }, [isApplied])
   return (
-    <p class="recipient">
-      <input type="hidden" id="code" value={code} />
-      <output>
-        {saying(words.takesOff, {
-          code: <b>{code}</b>,
-          amount: percentOff ? percent(percentOff) : money(steps || amountOff, currency),
-        })}
-      </output>
-      <button type="button" class="link" aria-label={words.removeCode} onClick={onRemove}>
-        {words.remove}
-      </button>
-    </p>
+    <div class={isApplied ? 'recipient' : undefined} ref={place}>
+      {/* A screen reader reads a change in it, and so it is there before the text. */}
+      <output>{shown && <TakesOff discount={shown} currency={currency} />}</output>
+      {shown ? <AppliedCode code={shown.code} onRemove={onRemove} /> : children}
+    </div>
   )
 }
+
+function TakesOff({ discount: { code, percentOff, amountOff }, currency }: { discount: Discount; currency: string }) {
+  const steps = amountOff - (amountOff % stepOf(currency))
+  const amount = percentOff ? percent(percentOff) : money(steps || amountOff, currency)
+  return <span id="takes-off">{saying(words.takesOff, { code: <b>{code}</b>, amount })}</span>
+}
+
+const AppliedCode = ({ code, onRemove }: { code: string; onRemove: () => void }) => (
+  <>
+    <input type="hidden" id="code" value={code} />
+    <button
+      type="button"
+      class="link"
+      id="remove-code"
+      aria-label={words.removeCode}
+      aria-describedby="takes-off"
+      onClick={onRemove}
+    >
+      {words.remove}
+    </button>
+  </>
+)
 
 interface FieldProps {
   id: FieldId
