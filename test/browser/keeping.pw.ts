@@ -1,3 +1,6 @@
+import path from 'node:path'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
 import {
   expectNoPayButton,
   expectPaid,
@@ -19,6 +22,13 @@ import {
 import { DEMO_URL, expect, test } from './fixtures.ts'
 
 const CARD = '4242424242424242'
+
+let client: pg.Client
+test.beforeAll(async () => {
+  client = new pg.Client({ connectionString: findEmbedded(path.join(process.env.SERVICE_DATA_DIR!, 'postgres')) })
+  await client.connect()
+})
+test.afterAll(() => client.end())
 
 test('a reload keeps the order before, during and after the payment', async ({ page }) => {
   const { orderId } = await makeOrder(page)
@@ -330,6 +340,27 @@ test('a corrected address stays corrected in another language, and after the pre
   expect((await statusOf(page, await shownOrderId(page), last)).status).toBe('paid')
 })
 
+test('an order that has moved to another address leads to its own page, and is asked for once', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  // the seller has corrected the address, and its reader has confirmed it
+  const right = newEmail()
+  await client.query('update orders set email = $2 where id = $1', [orderId, right])
+  const askedBy: string[] = []
+  page.on('request', (one) => /\/status\?/.test(one.url()) && askedBy.push(new URL(page.url()).pathname))
+  await page.reload()
+  await expect(page).toHaveURL(`/order/?order=${orderId}`)
+  expect(askedBy.filter((path) => path === '/pay/')).toHaveLength(1)
+  await page.getByLabel('E-mail').fill(right)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  // this browser knows the address now, and the product can be bought again
+  await page.goto(DEMO_URL)
+  await expect(payButton(page)).toBeVisible()
+  expect(await kept(page)).toBeNull()
+})
+
 test('open pages show a second payment that is found after the files came', async ({ page, context }) => {
   const { orderId } = await makeOrder(page)
   await payWith(page, { scenario: 'double_capture' })
@@ -528,4 +559,5 @@ const paidAnswer = (orderId: string) => ({
   currency: 'INR',
   downloads: [],
   nextPollMs: null,
+  statusToken: 'token',
 })
