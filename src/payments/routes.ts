@@ -12,13 +12,8 @@ import { accountOf, connectedName } from '../processors/connected.ts'
 import { isAboutAccount, isConnected } from './sync/accounts.ts'
 import { syncLater } from './sync/later.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
-import {
-  type PaymentSnapshot,
-  PaymentUnknown,
-  type Processor,
-  type ProcessorEvent,
-  ProcessorUnavailable,
-} from '../processors/processor.ts'
+import type { PaymentSnapshot, Processor, ProcessorEvent } from '../processors/processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../processors/refusals.ts'
 import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-import { AmountNotTaken, PaymentRefused, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { AmountNotTaken, PaymentRefused, ProcessorRefused, ProcessorUnavailable } from './refusals.ts'
 import type { RefusalDetails } from './refusal-details.ts'
 
 /**

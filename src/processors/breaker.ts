@@ -1,6 +1,7 @@
 import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { type Log, errorForLog } from '../kit/log.ts'
-import { PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
+import type { Processor } from './processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from './refusals.ts'
 
 /** This many calls in a row without an answer count as an outage. */
 const FAILURES = 5

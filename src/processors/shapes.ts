@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { ProcessorUnavailable } from './processor.ts'
+import { ProcessorUnavailable } from './refusals.ts'
 
 // Both adapters read a processor's JSON by schemas with these. The schemas are in each adapter's `entities.ts`.
 

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Processor, ProcessorUnavailable } from '../processors/processor.ts'
+import type { Processor } from '../processors/processor.ts'
+import { ProcessorUnavailable } from '../processors/refusals.ts'
 import { registrableHosts } from './sites.ts'
 
 const QUEUE = 'all_site_hosts'

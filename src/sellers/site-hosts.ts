@@ -1,6 +1,7 @@
 import type { Jobs } from '../kit/jobs.ts'
 import { DropJob } from '../kit/jobs.ts'
-import { type Processor, ProcessorUnavailable } from '../processors/processor.ts'
+import type { Processor } from '../processors/processor.ts'
+import { ProcessorUnavailable } from '../processors/refusals.ts'
 
 /** The queue of hosts that the processors are told. Added in the transaction that adds the site. */
 export const SITE_HOSTS = 'site_hosts'

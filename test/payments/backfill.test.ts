@@ -7,13 +7,8 @@ import { type Log, newLog } from '../../src/kit/log.ts'
 import type { Syncing } from '../../src/payments/sync/sync.ts'
 import { backfill as walkLists } from '../../src/payments/sync/backfill.ts'
 import { registerSyncLater } from '../../src/payments/sync/later.ts'
-import {
-  type PaymentSnapshot,
-  PaymentUnknown,
-  type Processor,
-  type ProcessorEvent,
-  ProcessorUnavailable,
-} from '../../src/processors/processor.ts'
+import type { PaymentSnapshot, Processor, ProcessorEvent } from '../../src/processors/processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { recordWithoutEffect } from '../../src/payments/settle/unseen-events.ts'
 import type { Fact, Outcome } from '../../src/payments/settle/fact.ts'
 import { RECEIPT, mailsAbout, query, times } from '../stand-ins/processor.ts'

@@ -4,13 +4,8 @@ import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { type Jobs, startJobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
-import {
-  type PaymentSnapshot,
-  PaymentUnknown,
-  ProcessorRefused,
-  ProcessorUnavailable,
-  RefundTaken,
-} from '../../src/processors/processor.ts'
+import type { PaymentSnapshot } from '../../src/processors/processor.ts'
+import { PaymentUnknown, ProcessorRefused, ProcessorUnavailable, RefundTaken } from '../../src/processors/refusals.ts'
 import { resumeRefunds } from '../../src/payments/refunds/refund.ts'
 import { atEnd } from '../support/ends.ts'
 import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from '../support/aged-orders.ts'

@@ -5,7 +5,8 @@ import { TryLater } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { takeBack } from '../../src/payments/refunds/take-back.ts'
 import { ApiRefusal } from '../../src/processors/api-refusal.ts'
-import { type Processor, ProcessorUnavailable } from '../../src/processors/processor.ts'
+import type { Processor } from '../../src/processors/processor.ts'
+import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { NET, PRICE, sharedRouteShop } from '../support/route-shop.ts'
 
 // Razorpay has no idempotency key for reversals. So a lease on the order keeps a part of it from coming back twice: the lease covers

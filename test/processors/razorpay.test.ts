@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../../src/kit/ids.ts'
+import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
   PaymentRefused,
-  type PaymentSnapshot,
   PaymentUnknown,
   ProcessorUnavailable,
   RefundTaken,
-} from '../../src/processors/processor.ts'
+} from '../../src/processors/refusals.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import type { Fault } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'

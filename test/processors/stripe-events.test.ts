@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { PaymentUnknown, ProcessorUnavailable } from '../../src/processors/processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { stripeProcessor } from '../../src/processors/stripe/stripe.ts'
 import { EVENT_TYPES } from '../../src/processors/stripe/webhook.ts'
 import { signature } from '../stand-ins/stripe-server.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rail } from '../../src/processors/rails.ts'
 import type { PaymentSnapshot } from '../../src/processors/processor.ts'
-import { AmountNotTaken, RefundTaken } from '../../src/processors/processor.ts'
+import { AmountNotTaken, RefundTaken } from '../../src/processors/refusals.ts'
 import { next, payment, setUp, unavailable } from '../support/stripe-setup.ts'
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()

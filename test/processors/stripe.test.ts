@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/kit/ids.ts'
-import { ProcessorUnavailable } from '../../src/processors/processor.ts'
+import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { eventually } from '../support/shop.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
 import type { Fault } from '../stand-ins/stripe-server.ts'

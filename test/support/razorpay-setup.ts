@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { newId } from '../../src/kit/ids.ts'
-import { ProcessorUnavailable } from '../../src/processors/processor.ts'
+import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { type RazorpayOptions, startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { atEnd } from './ends.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
+import type { StartPayment } from '../../src/processors/processor.ts'
+import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { type StripeOptions, stripeProcessor } from '../../src/processors/stripe/stripe.ts'
 import { type StripeServer, startStripeServer } from '../stand-ins/stripe-server.ts'
 import { atEnd } from './ends.ts'

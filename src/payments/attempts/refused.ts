@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import type { Measure } from '../../kit/measure.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
-import { AmountNotTaken, type ProcessorUnavailable } from '../../processors/processor.ts'
+import { AmountNotTaken, type ProcessorUnavailable } from '../../processors/refusals.ts'
 
 /** The seller hears of a lasting refusal again after this time: the same code can have another cause by then. */
 const TELL_AGAIN_DAYS = 7

@@ -1,15 +1,14 @@
 import { Refusal } from '../../kit/errors.ts'
 import type { Attempt, Attempts } from './attempts.ts'
 import { homeOf, partPassedOn } from './payee.ts'
+import type { Processor, StartedPayment } from '../../processors/processor.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
   PaymentRefused,
   PaymentUnknown,
-  type Processor,
   ProcessorUnavailable,
-  type StartedPayment,
-} from '../../processors/processor.ts'
+} from '../../processors/refusals.ts'
 import type { Settle } from '../settle/settle.ts'
 import { type Telling, notifyRefusal } from './refused.ts'
 

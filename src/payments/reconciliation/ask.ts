@@ -4,7 +4,8 @@ import type { Db } from '../../kit/database.ts'
 import { isId } from '../../kit/ids.ts'
 import type { Difference } from '../../ledger/trial-balance.ts'
 import { accountOf } from '../../processors/connected.ts'
-import { type PaymentSnapshot, PaymentUnknown, type Processor } from '../../processors/processor.ts'
+import type { PaymentSnapshot, Processor } from '../../processors/processor.ts'
+import { PaymentUnknown } from '../../processors/refusals.ts'
 import { OURS, type Suspect } from './listed.ts'
 
 const ASKED_AT_ONCE = 4

@@ -6,14 +6,8 @@ import type { MailData } from '../../orders/mails/mail-data.ts'
 import { noteEvents, recordOrderEvents } from '../../orders/move.ts'
 import type { Syncing } from '../sync/sync.ts'
 import { takeBack } from './take-back.ts'
-import {
-  AmountNotTaken,
-  ChargedBack,
-  type PaymentSnapshot,
-  type Processor,
-  ProcessorUnavailable,
-  RefundTaken,
-} from '../../processors/processor.ts'
+import type { PaymentSnapshot, Processor } from '../../processors/processor.ts'
+import { AmountNotTaken, ChargedBack, ProcessorUnavailable, RefundTaken } from '../../processors/refusals.ts'
 
 /** The pauses grow, and the tries last nearly two weeks, longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }

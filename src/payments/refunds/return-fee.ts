@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
-import { FeePending } from '../../processors/fee-pending.ts'
-import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
+import { FeePending, PaymentUnknown } from '../../processors/refusals.ts'
+import type { Processor } from '../../processors/processor.ts'
 
 /** As long as a refund is tried. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }

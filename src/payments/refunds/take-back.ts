@@ -3,7 +3,8 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import { keptOf } from '../../ledger/passed-on.ts'
 import { chargedBackMinor } from '../../orders/returned-money.ts'
-import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
+import type { Processor } from '../../processors/processor.ts'
+import { ProcessorUnavailable } from '../../processors/refusals.ts'
 import type { Syncing } from '../sync/sync.ts'
 
 // Where the processor passes money on to a seller's account, the seller's part of a refund or a lost dispute comes back from there. The

@@ -6,7 +6,8 @@ import type { Syncing } from './sync.ts'
 import { syncLater } from './later.ts'
 import { connectedNames } from './accounts.ts'
 import { unseenEvents, recordWithoutEffect } from '../settle/unseen-events.ts'
-import { PaymentUnknown, type Processor, type ProcessorEvent } from '../../processors/processor.ts'
+import type { Processor, ProcessorEvent } from '../../processors/processor.ts'
+import { PaymentUnknown } from '../../processors/refusals.ts'
 import type { Outcome, RecordedAs } from '../settle/fact.ts'
 
 /** The pause between two backfills. Each skips the events that a notification has already brought. */

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { DropJob, type Jobs, TryLater } from '../../kit/jobs.ts'
-import { PaymentUnknown, type ProcessorEvent } from '../../processors/processor.ts'
+import type { ProcessorEvent } from '../../processors/processor.ts'
+import { PaymentUnknown } from '../../processors/refusals.ts'
 import { recordWithoutEffect, unseenEvents } from '../settle/unseen-events.ts'
 import type { Syncing } from './sync.ts'
 

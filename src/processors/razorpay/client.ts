@@ -1,6 +1,6 @@
 import { DEADLINES } from '../../kit/deadlines.ts'
 import { type HttpAnswer, type HttpRequest, httpClient } from '../http.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import type { RazorpayKey } from '../settings.ts'
 import { type Shape, checked } from '../shapes.ts'
 import { type Payment, shapes } from './entities.ts'

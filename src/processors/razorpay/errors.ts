@@ -1,5 +1,5 @@
 import { ApiRefusal, type Meaning } from '../api-refusal.ts'
-import { PaymentUnknown } from '../processor.ts'
+import { PaymentUnknown } from '../refusals.ts'
 import { nameOnly } from '../refusal-details.ts'
 import { type Failure, shapes } from './entities.ts'
 

@@ -1,5 +1,5 @@
 import { ApiRefusal } from '../api-refusal.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import { DetailsRefused } from '../api-refusal.ts'
 import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'

@@ -1,4 +1,5 @@
-import { type Processor, refundTaken } from '../processor.ts'
+import type { Processor } from '../processor.ts'
+import { refundTaken } from '../refusals.ts'
 import type { RazorpaySettings } from '../settings.ts'
 import { checkAccount } from './check.ts'
 import { razorpayClient } from './client.ts'

@@ -1,5 +1,6 @@
 import { isId as isOurId } from '../../kit/ids.ts'
-import { type PaymentSnapshot, PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
+import type { PaymentSnapshot } from '../processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../refusals.ts'
 import type { WantedBack } from '../seller-accounts.ts'
 import { type Visit, askPayment, listed } from './client.ts'
 import { type Dispute, type Order, type Payment, type Refund, shapes } from './entities.ts'

@@ -1,5 +1,6 @@
 import { isRefusal } from '../api-refusal.ts'
-import { AmountNotTaken, ProcessorUnavailable, type WantedRefund } from '../processor.ts'
+import type { WantedRefund } from '../processor.ts'
+import { AmountNotTaken, ProcessorUnavailable } from '../refusals.ts'
 import type { Visit } from './client.ts'
 import { LEAST_PAISE, shapes } from './entities.ts'
 import { isRefused } from './errors.ts'

@@ -1,12 +1,6 @@
 import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
-import {
-  AmountNotTaken,
-  PaymentClosed,
-  PaymentUnknown,
-  ProcessorUnavailable,
-  type StartPayment,
-  type StartedPayment,
-} from '../processor.ts'
+import type { StartPayment, StartedPayment } from '../processor.ts'
+import { AmountNotTaken, PaymentClosed, PaymentUnknown, ProcessorUnavailable } from '../refusals.ts'
 import type { Visit } from './client.ts'
 import { type Order, shapes } from './entities.ts'
 import { isRefused, unlessMissing } from './errors.ts'

@@ -1,5 +1,5 @@
 import { ApiRefusal } from '../api-refusal.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import type { TransferFact } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
 import { LEAST_PAISE, type Order, type Payment, type Transfer, shapes } from './entities.ts'

@@ -6,7 +6,7 @@ import { genericPlanArray } from '../../kit/plans.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs, NewJob } from '../../kit/jobs.ts'
 import type { PaymentSnapshot, RefundFact } from '../processor.ts'
-import { PaymentUnknown } from '../processor.ts'
+import { PaymentUnknown } from '../refusals.ts'
 
 /** A payment as the sandbox stores it. */
 export type StoredPayment = PaymentSnapshot & {

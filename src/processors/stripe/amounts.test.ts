@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { CURRENCIES } from '../../kit/currencies.ts'
 import { decimalsOf } from '../../kit/money.ts'
-import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
+import { AmountNotTaken, ProcessorUnavailable } from '../refusals.ts'
 import { fromStripe, takesCurrency, toStripe } from './amounts.ts'
 
 const taken = [...CURRENCIES].filter(takesCurrency)

@@ -1,5 +1,5 @@
 import { decimalsOf } from '../../kit/money.ts'
-import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
+import { AmountNotTaken, ProcessorUnavailable } from '../refusals.ts'
 
 // How Stripe counts money (https://docs.stripe.com/currencies): mostly as ISO 4217 does, with exceptions from Stripe's history.
 

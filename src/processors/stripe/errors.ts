@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe'
 import { ApiRefusal, type Meaning } from '../api-refusal.ts'
-import { ChargedBack, PaymentUnknown } from '../processor.ts'
+import { ChargedBack, PaymentUnknown } from '../refusals.ts'
 import { nameOnly } from '../refusal-details.ts'
 
 type LibraryError = InstanceType<typeof Stripe.errors.StripeError>

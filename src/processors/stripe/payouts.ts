@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import type { AccountPayout, PayoutItem } from '../seller-accounts.ts'
 import { bankReferenceOf } from '../shapes.ts'
 import { fromStripe } from './amounts.ts'

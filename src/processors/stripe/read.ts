@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../refusals.ts'
 import { type Deadline, ask, listed } from './client.ts'
 import { type Charge, type Dispute, type Refund, shapes } from './entities.ts'
 import { isMissing, unlessMissing } from './errors.ts'

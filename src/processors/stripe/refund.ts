@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { isRefusal } from '../api-refusal.ts'
-import { ProcessorUnavailable, type WantedRefund } from '../processor.ts'
+import type { WantedRefund } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import { toStripe } from './amounts.ts'
 import { type Deadline, askWithKey } from './client.ts'
 import { shapes } from './entities.ts'

@@ -1,7 +1,6 @@
 import type { Stripe } from 'stripe'
 import { isRefusal } from '../api-refusal.ts'
-import { FeePending } from '../fee-pending.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { FeePending, ProcessorUnavailable } from '../refusals.ts'
 import type { FeeReturn } from '../seller-accounts.ts'
 import { feePartToStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'

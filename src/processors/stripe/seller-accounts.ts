@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe'
 import { ApiRefusal } from '../api-refusal.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import type { AccountReport, SellerAccounts } from '../seller-accounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
 import { type SellerAccount, connectShapes } from './connect-entities.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
 import { type PaymentObjects, snapshotOf } from './snapshot.ts'
 

@@ -1,5 +1,6 @@
 import { share } from '../../kit/money.ts'
-import { type PaymentSnapshot, ProcessorUnavailable } from '../processor.ts'
+import type { PaymentSnapshot } from '../processor.ts'
+import { ProcessorUnavailable } from '../refusals.ts'
 import { fromStripe } from './amounts.ts'
 import { railUsed } from './rails.ts'
 import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'

@@ -3,13 +3,8 @@ import type { Stripe } from 'stripe'
 import { timeOfId } from '../../kit/ids.ts'
 import { suffixOfLine } from '../../kit/statement.ts'
 import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
-import {
-  PaymentClosed,
-  PaymentRefused,
-  ProcessorUnavailable,
-  type StartPayment,
-  type StartedPayment,
-} from '../processor.ts'
+import type { StartPayment, StartedPayment } from '../processor.ts'
+import { PaymentClosed, PaymentRefused, ProcessorUnavailable } from '../refusals.ts'
 import { feeToStripe, toStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
 import { isReplayed, unlessMissing } from './errors.ts'

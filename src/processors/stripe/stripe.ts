@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { connectedName } from '../connected.ts'
-import { type Processor, refundTaken } from '../processor.ts'
+import type { Processor } from '../processor.ts'
+import { refundTaken } from '../refusals.ts'
 import { type StripeSettings, modeOf } from '../settings.ts'
 import { stripeUnits, takesCurrency } from './amounts.ts'
 import { checkAccount } from './check.ts'
