@@ -42,6 +42,7 @@ test.describe('in the light and in the dark', () => {
         route.fulfill({
           json: {
             orderId,
+            statusToken: 'of-this-order',
             status,
             paid: false,
             amount: 49_900,

@@ -192,7 +192,7 @@ test('only a page that asks for money loads the script', async ({ page }) => {
   expect(razorpay.scripts).toBe(0)
   await toForm(page)
   expect(razorpay.scripts).toBe(1)
-  expect(await page.locator('main input').evaluateAll((all) => all.map(({ id }) => id))).toEqual(['email'])
+  expect(await page.locator('main input').evaluateAll((all) => all.map(({ id }) => id))).toEqual(['typed', 'email'])
 })
 
 test('the script is blocked: a plain message, and the page can be tried again', async ({ page }) => {
