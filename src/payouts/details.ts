@@ -124,13 +124,16 @@ export const noteToldAccount = (
 
 /** Counts removals too: they send mails as well, and stay possible. */
 async function refuseManyChanges(tx: Tx, sellerId: string): Promise<void> {
-  const { rows } = await sql<{ changes: number }>`
-    select count(*)::int as changes from account_events
+  // when the first of the changes that fill the day is a day old, another one is possible
+  const { rows } = await sql<{ secondsLeft: number }>`
+    select ceil(extract(epoch from at + interval '1 day' - now()))::int as "secondsLeft" from account_events
     where seller_id = ${sellerId} and at > now() - interval '1 day'
-      and what in ('payout_details_changed', 'payout_details_removed')`.execute(tx)
-  if (rows[0]!.changes < MOST_CHANGES_A_DAY) return
+      and what in ('payout_details_changed', 'payout_details_removed')
+    order by at desc offset ${MOST_CHANGES_A_DAY - 1} limit 1`.execute(tx)
+  if (!rows[0]) return
   throw new Refusal('rate_limited', `Payout details can be changed ${MOST_CHANGES_A_DAY} times a day.`, {
-    retryAfterSeconds: 3600,
+    retryAfterSeconds: Math.max(1, rows[0].secondsLeft),
+    limitCount: MOST_CHANGES_A_DAY,
   })
 }
 

@@ -250,7 +250,12 @@ test('details that change all day are refused, so that the mails about them stay
     assert.equal((await put(browser, 'EUR', EURO)).status, 200)
     assert.equal((await browser.call('DELETE', '/api/payout-details/EUR')).status, 204)
   }
-  assertProblem(await put(browser, 'EUR', EURO), 429, 'rate_limited')
+  const refused = await put(browser, 'EUR', EURO)
+  assertProblem(refused, 429, 'rate_limited')
+  // the first of the twenty was made a moment ago
+  const seconds = Number(refused.headers.get('retry-after'))
+  assert(seconds > 3600 && seconds <= 86_400, String(seconds))
+  assert.equal(refused.headers.get('ratelimit-limit'), '20')
   await eventually(
     () => noticesTo(shop, email),
     (mails) => mails.length === 20,
