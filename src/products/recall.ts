@@ -41,7 +41,8 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
     with chosen as (
       select p.seller_id, f.sha256 from files f join products p on p.id = f.product_id where f.id = ${fileId}
     ), removed as (
-      update files f set removed_at = now() from products p, chosen c
+      -- the time after the locks: an order that they waited for still has the file, and its buyer is told
+      update files f set removed_at = clock_timestamp() from products p, chosen c
       where f.product_id = p.id and p.seller_id = c.seller_id and f.sha256 = c.sha256 and f.removed_at is null)
     insert into withdrawn_files (seller_id, sha256, reason)
     select seller_id, sha256, ${line} from chosen

@@ -13,7 +13,7 @@ import { recallAsOperator } from '../../src/operator/recall.ts'
 import { recallFile } from '../../src/products/recall.ts'
 import { openJobs } from '../support/jobs.ts'
 import { liveCode } from '../support/buyer.ts'
-import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
+import { type Browser, count, newBrowser, newMailbox } from '../support/seller.ts'
 import { bareEnvironment } from '../support/service.ts'
 import { SECRET, assertProblem, eventually, sharedShop, temporaryFolder } from '../support/shop.ts'
 import { newUploader, sha256 } from '../support/uploads.ts'
@@ -110,6 +110,31 @@ test('a recalled file is gone at once for all its buyers, and the rest of the or
   assert.deepEqual([named(later.downloads), later.withdrawnFiles], [['good.pdf'], undefined])
   const token = downloadToken(newSigner([SECRET], 'download'), next.orderId, fileIds[0]!, new Date(Date.now() + 60_000))
   assertProblem(await shop().call('GET', `/api/downloads/${token}`), 403, 'download_not_available')
+})
+
+test('an order that is made while the recall waits for others is told of it too', async () => {
+  const { productId, fileIds } = await sold()
+  const email = newMailbox()
+  const [held, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  // an order under way keeps the product as it is until it ends
+  const underWay = inTransaction(shop().db, async (tx) => {
+    await sql`select from products where id = ${productId} for key share`.execute(tx)
+    held.resolve()
+    await mayEnd.promise
+  })
+  await held.promise
+  const recalled = recall(fileIds[0]!)
+  await eventually(
+    () => count(shop(), 'pg_stat_activity', sql`datname = current_database() and wait_event_type = 'Lock'`),
+    Boolean,
+  )
+  const { orderId } = await shop().checkout({ productId, email })
+  mayEnd.resolve()
+  await Promise.all([underWay, recalled])
+  const status = await shop().status(orderId, email)
+  assert.deepEqual([named(status.downloads), named(status.withdrawnFiles!)], [['good.pdf'], ['bad.exe']])
+  await shop().enqueueRecallMails()
+  await wasTold(email)
 })
 
 test('an unpaid order that would deliver nothing any more can be paid no more; one with another file can', async () => {
