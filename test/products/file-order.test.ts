@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import { openStorage } from '../../src/kit/storage/open.ts'
 import type { Product } from '../../src/products/schema.ts'
+import { sweepUploads } from '../../src/products/uploads/uploads.ts'
 import { liveCode } from '../support/buyer.ts'
-import { newBrowser, newMailbox } from '../support/seller.ts'
+import { count, newBrowser, newMailbox } from '../support/seller.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
 import { type Uploader, newUploader } from '../support/uploads.ts'
 
@@ -74,6 +77,24 @@ for (const [first, second] of [
     for (const name of [first, second]) assert.equal((await ann.patch(address[name], 0, Buffer.from(name))).status, 204)
     assert.deepEqual(await names(), ['v3', 'other'])
   })
+
+test('of two such uploads the one begun last also stays when the other one takes days longer', async () => {
+  const { id, names, read } = await product(['v1', 'other'])
+  const replaces = (await read())[0]!.id
+  const begin = async (filename: string) =>
+    (await ann.begin(2, { productId: id, filename, replaces })).headers.get('location')!
+  const address = { v2: await begin('v2'), v3: await begin('v3') }
+  const finished = sql`state = 'finished' and product_id = ${id}`
+  const sweep = async () => sweepUploads(shop().db, await openStorage(shop().config))
+  assert.equal((await ann.patch(address.v3, 0, Buffer.from('v3'))).status, 204)
+  await sql`update uploads set expires_at = now() - interval '1 second' where ${finished}`.execute(shop().db)
+  await sweep()
+  assert.equal((await ann.patch(address.v2, 0, Buffer.from('v2'))).status, 204)
+  assert.deepEqual(await names(), ['v3', 'other'])
+  await sql`update uploads set expires_at = now() - interval '1 second' where ${finished}`.execute(shop().db)
+  await sweep()
+  assert.equal(await count(shop(), 'uploads', finished), 0)
+})
 
 test('a file whose upload was to replace a removed one is added, and replaces no other', async () => {
   const { id, names, read } = await product(['one', 'two'])

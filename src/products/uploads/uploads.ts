@@ -160,7 +160,9 @@ export async function sweepUploads(db: Db, storage: Storage): Promise<void> {
     update uploads set state = 'given_up', lock_holder = null, locked_until = null
     where state = 'open' and expires_at < now() and coalesce(locked_until < now(), true)`.execute(db)
   const { rows } = await sql<{ id: string; state: string }>`
-    select id, state from uploads where state = 'given_up' or (state = 'finished' and expires_at < now())
+    select id, state from uploads u where state = 'given_up' or (state = 'finished' and expires_at < now()
+      -- the later end of such an upload follows these rows to the file that it must not stand beside
+      and not exists (select from uploads o where o.product_id = u.product_id and o.state = 'open' and o.replaces is not null))
     order by expires_at limit ${SWEPT_AT_ONCE}`.execute(db)
   let failure: { error: unknown } | undefined
   for (const { id, state } of rows) {
