@@ -152,7 +152,8 @@ test('mails about a dispute go out when it opens and when it is decided, with wh
       seller: ['A payment is disputed: A book', seller].sort(),
     })
     const [opened] = await mailsTo(shop, order, 'seller')
-    assert.match(opened!.text, /\$19\.00[^]*Answer in your payment processor’s dashboard: it says until when/)
+    assert.match(opened!.text, /\$19\.00[^]*If the account at the payment processor is yours, answer in its dashboard/)
+    assert.match(opened!.text, /Otherwise the operator of this service answers/)
     assert.match(opened!.text, /Buyer +bob@example\.com/)
   }
 })
@@ -254,6 +255,7 @@ test('a second payment that cannot be sent back is the seller’s to look at', a
   const failed = { id: id('re'), captureId: second.id, amountMinor: 1900, key: asked!.id, state: 'failed' as const }
   await tell(order, { state: 'captured', captures: [first, second], refunds: [failed] })
   assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['A payment could not be sent back: A book'] })
+  assert.match((await mailsTo(shop, order, 'seller'))[0]!.text, /The operator of this service sees it too/)
 })
 
 /** Whole words: an order's id can hold "nan". */
@@ -280,6 +282,8 @@ test('no mail to a buyer names the processor, and none opens anything by itself'
   assert(new Set(toSeller.map(({ subject }) => subject)).size >= 8)
   for (const { subject, text } of toSeller) {
     assert.doesNotMatch(`${subject} ${text}`, UNREADABLE)
+    // with most ways to pay sellers the account at the processor is the operator's
+    assert.doesNotMatch(text, /your (payment processor|account)/, subject)
     assert.doesNotMatch(text, /\/order\/\?/)
     assert.match(text, /^Order +[0-9A-Z]{4}-[0-9A-Z]{4} \(ord_/m)
   }

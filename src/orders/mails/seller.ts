@@ -46,7 +46,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
     subject: `Refunded: ${order.productName}`,
     title:
       data.refundedMinor === order.amountMinor ? 'An order was refunded in full.' : 'An order was refunded in part.',
-    text: `${money(order, data)} went back to the buyer${data.byApi ? '' : ', by your payment processor’s dashboard'}. The fee’s share of it came back to you. ${order.delivered ? 'The buyer keeps the files.' : 'The buyer can no longer download the files.'}`,
+    text: `${money(order, data)} went back to the buyer${data.byApi ? '' : ', by a refund in the payment processor’s dashboard'}. The fee’s share of it came back to you. ${order.delivered ? 'The buyer keeps the files.' : 'The buyer can no longer download the files.'}`,
     facts: [
       ['Refunded now', money(order, data)],
       [
@@ -65,20 +65,20 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   // also for a duplicate capture: then the buyer has the files
   seller_refund_unconfirmed: (order, data) => ({
     subject: `A refund is not confirmed: ${order.productName}`,
-    title: 'Your payment processor has not confirmed a refund for ten days.',
-    text: `We do not know whether ${money(order, data)} went back to the buyer: your payment processor gives no clear answer. Look at the payment in your payment processor’s dashboard; if your account there was replaced, in the old one’s. We ask the processor until it answers, so this refund can still be made. Until then it counts as on its way${order.delivered ? '' : ', and the buyer cannot download the files'}.`,
+    title: 'The payment processor has not confirmed a refund for ten days.',
+    text: `We do not know whether ${money(order, data)} went back to the buyer: the payment processor gives no clear answer. ${LOOK} If that account was replaced, the payment is in the old one. We ask the processor until it answers, so this refund can still be made. Until then it counts as on its way${order.delivered ? '' : ', and the buyer cannot download the files'}.`,
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   seller_return_failed: (order, data) => ({
     subject: `A payment could not be sent back: ${order.productName}`,
     title: 'Money that a buyer paid by mistake could not be sent back.',
-    text: 'It was not part of the price of the order. It is on hold, and belongs to the buyer. Look at the payment in your payment processor’s dashboard; if it cannot be sent back there either, ask the buyer for an account.',
+    text: 'It was not part of the price of the order. It is on hold, and belongs to the buyer. The operator of this service sees it too, and can send it back. If the account at the payment processor is yours, look at the payment in its dashboard; if it cannot be sent back there either, ask the buyer for an account.',
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   seller_disputed: (order, data) => ({
     subject: `A payment is disputed: ${order.productName}`,
     title: 'A buyer’s bank asks for the money back.',
-    text: `The bank has taken ${money(order, data)} until it has decided, and the buyer’s files are on hold. Answer in your payment processor’s dashboard: it says until when, which is often a week or two, and what to send. Without an answer the dispute is lost. The buyer’s address, the time of the order and the downloads show that the buyer got the product.`,
+    text: `The bank has taken ${money(order, data)} until it has decided, and the buyer’s files are on hold. If the account at the payment processor is yours, answer in its dashboard. Otherwise the operator of this service answers: send them your evidence now. The dashboard says until when, often a week or two, and what to send. Without an answer the dispute is lost. The buyer’s address, the time of the order and the downloads show that the buyer got the product.`,
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   seller_dispute_won: (order, data) => ({
@@ -96,23 +96,24 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_dispute_returned: (order, data) => ({
     subject: `Money is back from a lost dispute: ${order.productName}`,
     title: 'The bank gave back a part of the money.',
-    text: `${money(order, data)} of the lost dispute is back in your account at the payment processor. If it was about a sale, the fee’s share of it was taken again. There is nothing to do.`,
+    text: `${money(order, data)} of the lost dispute is back in the account at the payment processor. If it was about a sale, the fee’s share of it was taken again. There is nothing to do.`,
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
 }
 
+/** The account at the processor is the seller's own only with `PAYOUTS=stripe-connect`, and perhaps on a service of one seller. */
+const LOOK =
+  'Look at the payment in the payment processor’s dashboard or, if the account is not yours, ask the operator of this service.'
+
 const WHY: Record<NonNullable<MailData['why']> | 'refused', string> = {
-  refused:
-    'The payment processor or the buyer’s bank did not take it: the buyer’s account may be closed, or yours may hold too little. Look at the payment in your payment processor’s dashboard, and try again, or send the money another way.',
+  refused: `The payment processor or the buyer’s bank did not take it: the buyer’s account may be closed, or the account at the payment processor may hold too little. ${LOOK} Then try again, or send the money another way.`,
   amount: 'The payment processor sends no such amount back: it is too small, or not exact. Choose another one.',
   refunded_already:
-    'The amount is more than the rest of the payment, which was also refunded in your payment processor’s dashboard.',
+    'The amount is more than the rest of the payment, which was also refunded in the payment processor’s dashboard.',
   disputed:
-    'The buyer has disputed the payment before it could be sent back, so the bank decides now: answer, or accept, the dispute in your payment processor’s dashboard.',
-  charged_back:
-    'The buyer’s bank has taken a part of the payment back, so your payment processor does not make this refund as well. Look at the payment in your payment processor’s dashboard, or send the money another way.',
-  no_answer:
-    'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
+    'The buyer has disputed the payment before it could be sent back, so the bank decides now. If the account at the payment processor is yours, answer the dispute, or accept it, in its dashboard. Otherwise the operator of this service does that: tell them what you want.',
+  charged_back: `The buyer’s bank has taken a part of the payment back, so the payment processor does not make this refund as well. ${LOOK} You can also send the money another way.`,
+  no_answer: `The payment processor has not taken it for many days. ${LOOK} Do that before you try again.`,
 }
 
 /** Tells the seller whether the buyer keeps the files after a bank took a part of the price. */
@@ -136,7 +137,7 @@ function lostOfSale(order: MailOrder, data: MailData): string {
 function lostBeside(order: MailOrder, data: MailData): string {
   const { amountMinor, missingMinor = 0, currency = order.currency } = data
   if (amountMinor === 0) return 'Nothing was taken for it. There is nothing to do.'
-  const missing = ` ${formatMoney(missingMinor, currency)} of it had been sent back before, so it is taken from your balance: show that to your payment processor.`
+  const missing = ` ${formatMoney(missingMinor, currency)} of it had been sent back before, so it is taken from your balance. If the account at the payment processor is yours, show that to the processor. Otherwise tell the operator of this service.`
   return `${money(order, data)} stays with the buyer. It was not part of the price of the order, so the order and its fee do not change.${missingMinor > 0 ? missing : ''}`
 }
 

@@ -226,7 +226,7 @@ async function giveUp(
   })
 }
 
-/** Mails the seller once about a refund without a clear answer. The seller can look in the processor's dashboard, and we cannot. */
+/** Mails the seller once about a refund without a clear answer. A person can look in the processor's dashboard, and we cannot. */
 async function notifyUnconfirmed(db: Db, jobs: Jobs, refundId: string): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<Pick<RequestedRefund, 'orderId' | 'amountMinor' | 'currency'>>`
