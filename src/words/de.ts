@@ -176,9 +176,9 @@ export const de: Catalogue = {
     orderKeptFor: 'Ihre Bestellung wird für {email} aufbewahrt.',
     partlyBack: '{amount} des Preises gingen an Sie zurück.',
     keepFiles: 'Die Dateien behalten Sie.',
-    twice: 'Ihre Bank hat das Geld zweimal geschickt.',
+    twice: 'Es kamen zwei Zahlungen an.',
     twiceText:
-      'Die zweite Zahlung wurde sofort erstattet. Es kann ein paar Tage dauern, bis das auf Ihrem Kontoauszug steht.',
+      'Sie zahlen nur einmal: Die zweite Zahlung haben wir zurückgesendet. Es kann ein paar Tage dauern, bis das auf Ihrem Kontoauszug steht.',
     filesInReceipt: 'Ihre Dateien finden Sie im Beleg und auf der Seite Ihrer Bestellung.',
     linksLast: 'Diese Links gelten eine Stunde. Diese Seite und der Link in Ihrem Beleg machen jederzeit neue.',
     noFile: 'Es gibt keine Datei zum Herunterladen.',
@@ -352,7 +352,7 @@ export const de: Catalogue = {
     failedText:
       'Ihre Bank hatte begonnen, sie zu bearbeiten, und lehnte sie dann ab. Es wurde nichts abgebucht, und Sie können noch einmal bezahlen.',
     freeText: 'Die Dateien liegen hier jederzeit für Sie bereit.',
-    newsDuplicate: 'Ihre Bank hat das Geld zweimal geschickt. Die zweite Zahlung wurde sofort erstattet.',
+    newsDuplicate: 'Es kamen zwei Zahlungen an. Die zweite wurde zurückgesendet.',
     newsRefund:
       'Ein Teil des Preises ist auf dem Weg zu Ihnen zurück; Ihre Bank braucht dafür vielleicht ein paar Tage.',
     newsRefundFailed:
@@ -366,7 +366,7 @@ export const de: Catalogue = {
     didFailRefund: 'Erstattung nicht durchgegangen; der Anbieter weiß es',
     didRefund: 'Vollständig erstattet',
     didRefundPart: 'Teilweise erstattet',
-    didDuplicate: 'Eine zweite Zahlung kam an und wurde erstattet',
+    didDuplicate: 'Eine zweite Zahlung kam an und wurde zurückgesendet',
     didReturn: 'Eine Zahlung, die nicht passte, wurde zurückgesendet',
     didReview: 'Zahlung passt nicht; wird geprüft',
     didDispute: 'Zahlung bei der Bank angefochten',
@@ -624,9 +624,9 @@ export const de: Catalogue = {
     refundFailedText:
       'Wir hatten Ihnen eine Rückerstattung von {amount} angekündigt. Ihre Bank hat sie an uns zurückgesendet, wie es bei einem geschlossenen Konto oder einer gesperrten Karte vorkommt. {seller} weiß es und findet einen anderen Weg: Bitte antworten Sie, wenn Sie eine Nachricht bekommen.',
     twice: 'Eine zweite Zahlung wurde zurückgesendet',
-    twiceTitle: 'Sie haben einmal bezahlt. Die zweite Zahlung haben wir zurückgesendet.',
+    twiceTitle: 'Sie zahlen nur einmal. Die zweite Zahlung haben wir zurückgesendet.',
     twiceText:
-      'Ihre Bank hat {product} zweimal abgebucht. Die zweite Zahlung wurde sofort zurückgesendet; es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Ihr Kauf bleibt unberührt.',
+      'Für {product} kamen zwei Zahlungen an. Die zweite wurde zurückgesendet; es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Ihr Kauf bleibt unberührt.',
     returned: 'Ihre Zahlung wurde zurückgesendet',
     returnedText:
       'Sie passte nicht zum Preis von {product}, daher hat {seller} sie zurückgesendet. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Sie können gern noch einmal bestellen.',

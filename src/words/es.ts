@@ -172,8 +172,8 @@ export const es: Catalogue = {
     orderKeptFor: 'Tu pedido se guarda para {email}.',
     partlyBack: 'Se te han devuelto {amount} del precio.',
     keepFiles: 'Conservas los archivos.',
-    twice: 'Tu banco ha enviado el dinero dos veces.',
-    twiceText: 'El segundo pago se devolvió al momento. Puede tardar unos días en verse en tu extracto.',
+    twice: 'Llegaron dos pagos.',
+    twiceText: 'Pagas una sola vez: devolvimos el segundo pago. Puede tardar unos días en verse en tu extracto.',
     filesInReceipt: 'Tus archivos están en el recibo y en la página de tu pedido.',
     linksLast:
       'Estos enlaces valen una hora. Esta página y el enlace de tu recibo crean otros nuevos en cualquier momento.',
@@ -343,7 +343,7 @@ export const es: Catalogue = {
     failed: 'Su pago no se completó',
     failedText: 'Su banco empezó a procesarlo y después lo rechazó. No se cobró nada y puede pagar de nuevo.',
     freeText: 'Los archivos están aquí para usted en cualquier momento.',
-    newsDuplicate: 'Su banco envió el dinero dos veces. El segundo pago se reembolsó enseguida.',
+    newsDuplicate: 'Llegaron dos pagos. El segundo se devolvió.',
     newsRefund: 'Una parte del precio va de vuelta hacia usted; su banco puede tardar unos días.',
     newsRefundFailed:
       'Un reembolso de este pedido no se completó. El vendedor lo sabe y los archivos siguen siendo suyos.',
@@ -356,7 +356,7 @@ export const es: Catalogue = {
     didFailRefund: 'El reembolso no se completó; el vendedor lo sabe',
     didRefund: 'Reembolsado por completo',
     didRefundPart: 'Reembolsado en parte',
-    didDuplicate: 'Llegó un segundo pago y se reembolsó',
+    didDuplicate: 'Llegó un segundo pago y se devolvió',
     didReturn: 'Se devolvió un pago que no coincidía',
     didReview: 'El pago no coincide; en revisión',
     didDispute: 'Pago disputado en el banco',
@@ -609,9 +609,9 @@ export const es: Catalogue = {
     refundFailedText:
       'Le avisamos de un reembolso de {amount}. Su banco nos lo ha devuelto, como ocurre con una cuenta o una tarjeta cerrada. {seller} lo sabe y buscará otra forma: responda cuando le escriba.',
     twice: 'Se devolvió un segundo pago',
-    twiceTitle: 'Pagó una vez. Devolvimos el segundo pago.',
+    twiceTitle: 'Usted paga una sola vez. Devolvimos el segundo pago.',
     twiceText:
-      'Su banco cobró {product} dos veces. El segundo pago se devolvió enseguida; su banco puede tardar unos días en mostrarlo. Su compra no cambia.',
+      'Llegaron dos pagos por {product}. El segundo se devolvió; su banco puede tardar unos días en mostrarlo. Su compra no cambia.',
     returned: 'Su pago se devolvió',
     returnedText:
       'No coincidía con el precio de {product}, así que {seller} lo ha devuelto. Su banco puede tardar unos días en mostrarlo. Puede hacer el pedido de nuevo.',

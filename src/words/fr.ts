@@ -174,9 +174,9 @@ export const fr: Catalogue = {
     orderKeptFor: 'Votre commande est conservée pour {email}.',
     partlyBack: '{amount} du prix vous ont été rendus.',
     keepFiles: 'Vous gardez les fichiers.',
-    twice: 'Votre banque a envoyé l’argent deux fois.',
+    twice: 'Deux paiements sont arrivés.',
     twiceText:
-      'Le second paiement a été remboursé aussitôt. Cela peut mettre quelques jours à figurer sur votre relevé.',
+      'Vous ne payez qu’une fois : nous avons renvoyé le second paiement. Cela peut mettre quelques jours à figurer sur votre relevé.',
     filesInReceipt: 'Vos fichiers se trouvent dans le reçu et sur la page de votre commande.',
     linksLast:
       'Ces liens sont valables une heure. Cette page et le lien de votre reçu en créent de nouveaux à tout moment.',
@@ -349,7 +349,7 @@ export const fr: Catalogue = {
     failedText:
       'Votre banque a commencé à le traiter, puis l’a refusé. Rien n’a été débité, et vous pouvez payer à nouveau.',
     freeText: 'Les fichiers sont là pour vous à tout moment.',
-    newsDuplicate: 'Votre banque a envoyé l’argent deux fois. Le second paiement a été remboursé aussitôt.',
+    newsDuplicate: 'Deux paiements sont arrivés. Le second a été renvoyé.',
     newsRefund: 'Une partie du prix est en route vers vous ; votre banque peut mettre quelques jours.',
     newsRefundFailed:
       'Un remboursement de cette commande n’a pas abouti. Le vendeur le sait, et les fichiers restent à vous.',
@@ -362,7 +362,7 @@ export const fr: Catalogue = {
     didFailRefund: 'Le remboursement n’a pas abouti ; le vendeur le sait',
     didRefund: 'Remboursé en totalité',
     didRefundPart: 'Remboursé en partie',
-    didDuplicate: 'Un second paiement est arrivé et a été remboursé',
+    didDuplicate: 'Un second paiement est arrivé et a été renvoyé',
     didReturn: 'Un paiement qui ne correspondait pas a été renvoyé',
     didReview: 'Le paiement ne correspond pas ; examen en cours',
     didDispute: 'Paiement contesté auprès de la banque',
@@ -619,9 +619,9 @@ export const fr: Catalogue = {
     refundFailedText:
       'Nous vous avions annoncé un remboursement de {amount}. Votre banque nous l’a renvoyé, comme il arrive avec un compte fermé ou une carte annulée. {seller} le sait et trouvera un autre moyen : répondez à son message, s’il vous plaît.',
     twice: 'Un second paiement a été renvoyé',
-    twiceTitle: 'Vous avez payé une fois. Nous avons renvoyé le second paiement.',
+    twiceTitle: 'Vous ne payez qu’une fois. Nous avons renvoyé le second paiement.',
     twiceText:
-      'Votre banque a débité {product} deux fois. Le second paiement a été renvoyé aussitôt ; votre banque peut mettre quelques jours à l’afficher. Votre achat n’est pas touché.',
+      'Deux paiements sont arrivés pour {product}. Le second a été renvoyé ; votre banque peut mettre quelques jours à l’afficher. Votre achat n’est pas touché.',
     returned: 'Votre paiement a été renvoyé',
     returnedText:
       'Il ne correspondait pas au prix de {product}, donc {seller} l’a renvoyé. Votre banque peut mettre quelques jours à l’afficher. Vous pouvez commander à nouveau.',

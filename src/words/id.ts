@@ -171,8 +171,9 @@ export const id: Catalogue = {
     orderKeptFor: 'Pesanan Anda disimpan untuk {email}.',
     partlyBack: '{amount} dari harga dikembalikan kepada Anda.',
     keepFiles: 'File tetap milik Anda.',
-    twice: 'Bank Anda mengirim uangnya dua kali.',
-    twiceText: 'Pembayaran kedua langsung dikembalikan. Perlu beberapa hari sampai terlihat di laporan rekening Anda.',
+    twice: 'Ada dua pembayaran masuk.',
+    twiceText:
+      'Anda cukup membayar satu kali: pembayaran kedua kami kirim kembali. Perlu beberapa hari sampai terlihat di laporan rekening Anda.',
     filesInReceipt: 'File Anda ada di tanda terima dan di halaman pesanan Anda.',
     linksLast:
       'Tautan ini berlaku satu jam. Halaman ini dan tautan di tanda terima dapat membuat yang baru kapan saja.',
@@ -344,7 +345,7 @@ export const id: Catalogue = {
     failed: 'Pembayaran Anda tidak berhasil',
     failedText: 'Bank Anda mulai memprosesnya lalu menolaknya. Tidak ada yang ditagih, dan Anda dapat membayar lagi.',
     freeText: 'File tersedia di sini untuk Anda kapan saja.',
-    newsDuplicate: 'Bank Anda mengirim uang dua kali. Pembayaran kedua langsung dikembalikan.',
+    newsDuplicate: 'Ada dua pembayaran masuk. Yang kedua dikirim kembali.',
     newsRefund: 'Sebagian harga sedang dikembalikan kepada Anda; bank Anda mungkin perlu beberapa hari.',
     newsRefundFailed:
       'Satu pengembalian dana pesanan ini tidak berhasil. Penjual mengetahuinya, dan file tetap milik Anda.',
@@ -357,7 +358,7 @@ export const id: Catalogue = {
     didFailRefund: 'Pengembalian dana tidak berhasil; penjual mengetahuinya',
     didRefund: 'Dikembalikan seluruhnya',
     didRefundPart: 'Dikembalikan sebagian',
-    didDuplicate: 'Pembayaran kedua tiba dan dikembalikan',
+    didDuplicate: 'Pembayaran kedua masuk dan dikirim kembali',
     didReturn: 'Pembayaran yang tidak sesuai dikirim kembali',
     didReview: 'Pembayaran tidak sesuai; sedang diperiksa',
     didDispute: 'Pembayaran disengketakan di bank',
@@ -610,9 +611,9 @@ export const id: Catalogue = {
     refundFailedText:
       'Kami memberi tahu Anda tentang pengembalian dana sebesar {amount}. Bank Anda mengirimkannya kembali kepada kami, seperti pada rekening atau kartu yang ditutup. {seller} mengetahuinya dan akan mencari cara lain: silakan jawab saat dihubungi.',
     twice: 'Pembayaran kedua dikirim kembali',
-    twiceTitle: 'Anda membayar satu kali. Pembayaran kedua kami kirim kembali.',
+    twiceTitle: 'Anda cukup membayar satu kali. Pembayaran kedua kami kirim kembali.',
     twiceText:
-      'Bank Anda menagih {product} dua kali. Pembayaran kedua langsung dikirim kembali; bank Anda mungkin perlu beberapa hari untuk menampilkannya. Pembelian Anda tidak berubah.',
+      'Ada dua pembayaran masuk untuk {product}. Yang kedua dikirim kembali; bank Anda mungkin perlu beberapa hari untuk menampilkannya. Pembelian Anda tidak berubah.',
     returned: 'Pembayaran Anda dikirim kembali',
     returnedText:
       'Jumlahnya tidak sesuai dengan harga {product}, jadi {seller} mengirimkannya kembali. Bank Anda mungkin perlu beberapa hari untuk menampilkannya. Anda boleh memesan lagi.',

@@ -173,9 +173,9 @@ export const it: Catalogue = {
     orderKeptFor: 'Il tuo ordine è conservato per {email}.',
     partlyBack: '{amount} del prezzo ti sono stati restituiti.',
     keepFiles: 'I file restano tuoi.',
-    twice: 'La tua banca ha inviato il denaro due volte.',
+    twice: 'Sono arrivati due pagamenti.',
     twiceText:
-      'Il secondo pagamento è stato rimborsato subito. Può servire qualche giorno perché compaia sull’estratto conto.',
+      'Paghi una volta sola: abbiamo restituito il secondo pagamento. Può servire qualche giorno perché compaia sull’estratto conto.',
     filesInReceipt: 'I tuoi file sono nella ricevuta e nella pagina del tuo ordine.',
     linksLast: 'Questi link valgono un’ora. Questa pagina e il link nella ricevuta ne creano di nuovi in ogni momento.',
     noFile: 'Non c’è nessun file da scaricare.',
@@ -345,7 +345,7 @@ export const it: Catalogue = {
     failedText:
       'La sua banca aveva iniziato a elaborarlo e poi lo ha rifiutato. Non è stato addebitato nulla e può pagare di nuovo.',
     freeText: 'I file sono qui per lei in qualsiasi momento.',
-    newsDuplicate: 'La sua banca ha inviato il denaro due volte. Il secondo pagamento è stato rimborsato subito.',
+    newsDuplicate: 'Sono arrivati due pagamenti. Il secondo è stato restituito.',
     newsRefund: 'Una parte del prezzo sta tornando a lei; alla sua banca può servire qualche giorno.',
     newsRefundFailed:
       'Un rimborso di questo ordine non è andato a buon fine. Il venditore lo sa e i file restano suoi.',
@@ -358,7 +358,7 @@ export const it: Catalogue = {
     didFailRefund: 'Rimborso non riuscito; il venditore lo sa',
     didRefund: 'Rimborsato per intero',
     didRefundPart: 'Rimborsato in parte',
-    didDuplicate: 'Un secondo pagamento è arrivato ed è stato rimborsato',
+    didDuplicate: 'Un secondo pagamento è arrivato ed è stato restituito',
     didReturn: 'Un pagamento che non corrispondeva è stato restituito',
     didReview: 'Il pagamento non corrisponde; in verifica',
     didDispute: 'Pagamento contestato presso la banca',
@@ -612,9 +612,9 @@ export const it: Catalogue = {
     refundFailedText:
       'Le avevamo annunciato un rimborso di {amount}. La sua banca ce lo ha restituito, come accade con un conto o una carta chiusi. {seller} lo sa e troverà un altro modo: risponda quando le scrive.',
     twice: 'Un secondo pagamento è stato restituito',
-    twiceTitle: 'Ha pagato una volta. Abbiamo restituito il secondo pagamento.',
+    twiceTitle: 'Si paga una volta sola. Abbiamo restituito il secondo pagamento.',
     twiceText:
-      'La sua banca ha addebitato {product} due volte. Il secondo pagamento è stato restituito subito; alla sua banca può servire qualche giorno per mostrarlo. Il suo acquisto non cambia.',
+      'Per {product} sono arrivati due pagamenti. Il secondo è stato restituito; alla sua banca può servire qualche giorno per mostrarlo. Il suo acquisto non cambia.',
     returned: 'Il suo pagamento è stato restituito',
     returnedText:
       'Non corrispondeva al prezzo di {product}, quindi {seller} lo ha restituito. Alla sua banca può servire qualche giorno per mostrarlo. Può ordinare di nuovo.',

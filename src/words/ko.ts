@@ -169,8 +169,9 @@ export const ko: Catalogue = {
     orderKeptFor: '주문은 {email} 앞으로 보관됩니다.',
     partlyBack: '가격 중 {amount}을(를) 돌려드렸습니다.',
     keepFiles: '파일은 계속 쓰실 수 있습니다.',
-    twice: '은행에서 돈을 두 번 보냈습니다.',
-    twiceText: '두 번째 결제는 바로 환불했습니다. 명세서에 표시되기까지 며칠 걸릴 수 있습니다.',
+    twice: '결제가 두 번 들어왔습니다.',
+    twiceText:
+      '결제는 한 번만 하시면 됩니다. 두 번째 결제는 돌려보냈습니다. 명세서에 표시되기까지 며칠 걸릴 수 있습니다.',
     filesInReceipt: '파일은 영수증과 주문 페이지에 있습니다.',
     linksLast: '이 링크는 한 시간 동안 유효합니다. 이 페이지와 영수증의 링크에서 언제든 새로 만들 수 있습니다.',
     noFile: '다운로드할 파일이 없습니다.',
@@ -337,7 +338,7 @@ export const ko: Catalogue = {
     failed: '결제가 완료되지 않았습니다',
     failedText: '은행이 처리를 시작했다가 거절했습니다. 청구된 금액은 없으며 다시 결제할 수 있습니다.',
     freeText: '파일은 언제든지 여기에 있습니다.',
-    newsDuplicate: '은행이 돈을 두 번 보냈습니다. 두 번째 결제는 바로 환불되었습니다.',
+    newsDuplicate: '결제가 두 번 들어왔습니다. 두 번째 결제는 돌려보냈습니다.',
     newsRefund: '가격의 일부가 돌아가는 중입니다. 은행에서 며칠 걸릴 수 있습니다.',
     newsRefundFailed:
       '이 주문의 환불 한 건이 완료되지 않았습니다. 판매자가 알고 있으며 파일은 계속 이용할 수 있습니다.',
@@ -350,7 +351,7 @@ export const ko: Catalogue = {
     didFailRefund: '환불이 완료되지 않음, 판매자가 알고 있음',
     didRefund: '전액 환불됨',
     didRefundPart: '일부 환불됨',
-    didDuplicate: '두 번째 결제가 도착해 환불됨',
+    didDuplicate: '두 번째 결제가 들어와 돌려보냄',
     didReturn: '맞지 않는 결제를 돌려보냄',
     didReview: '결제가 맞지 않아 검토 중',
     didDispute: '은행에 결제 이의가 제기됨',
@@ -597,9 +598,9 @@ export const ko: Catalogue = {
     refundFailedText:
       '{amount} 환불을 알려 드렸습니다. 닫힌 계좌나 카드에서 그렇듯이 은행이 이를 돌려보냈습니다. {seller}이(가) 알고 있으며 다른 방법을 찾을 것입니다. 연락이 오면 답해 주세요.',
     twice: '두 번째 결제를 돌려보냈습니다',
-    twiceTitle: '한 번 결제하셨습니다. 두 번째 결제는 돌려보냈습니다.',
+    twiceTitle: '결제는 한 번만 하시면 됩니다. 두 번째 결제는 돌려보냈습니다.',
     twiceText:
-      '은행이 {product} 대금을 두 번 청구했습니다. 두 번째 결제는 바로 돌려보냈으며, 은행에 표시되기까지 며칠 걸릴 수 있습니다. 구매에는 영향이 없습니다.',
+      '{product} 결제가 두 번 들어왔습니다. 두 번째 결제는 돌려보냈으며, 은행에 표시되기까지 며칠 걸릴 수 있습니다. 구매에는 영향이 없습니다.',
     returned: '결제를 돌려보냈습니다',
     returnedText:
       '{product}의 가격과 맞지 않아 {seller}이(가) 돌려보냈습니다. 은행에 표시되기까지 며칠 걸릴 수 있습니다. 다시 주문하셔도 됩니다.',

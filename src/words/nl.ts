@@ -172,9 +172,9 @@ export const nl: Catalogue = {
     orderKeptFor: 'Je bestelling wordt bewaard voor {email}.',
     partlyBack: '{amount} van de prijs ging naar je terug.',
     keepFiles: 'Je houdt de bestanden.',
-    twice: 'Je bank heeft het geld twee keer gestuurd.',
+    twice: 'Er kwamen twee betalingen binnen.',
     twiceText:
-      'De tweede betaling is meteen terugbetaald. Het kan een paar dagen duren voordat het op je afschrift staat.',
+      'Je betaalt één keer: de tweede betaling hebben we teruggestuurd. Het kan een paar dagen duren voordat het op je afschrift staat.',
     filesInReceipt: 'Je bestanden staan in de bon en op je bestelpagina.',
     linksLast: 'Deze links werken een uur. Deze pagina en de link in je bon maken altijd nieuwe.',
     noFile: 'Er is geen bestand om te downloaden.',
@@ -346,7 +346,7 @@ export const nl: Catalogue = {
     failedText:
       'Uw bank begon met de verwerking en weigerde daarna. Er is niets afgeschreven en u kunt opnieuw betalen.',
     freeText: 'De bestanden staan hier altijd voor u klaar.',
-    newsDuplicate: 'Uw bank stuurde het geld twee keer. De tweede betaling is meteen terugbetaald.',
+    newsDuplicate: 'Er kwamen twee betalingen binnen. De tweede is teruggestuurd.',
     newsRefund: 'Een deel van de prijs is naar u onderweg; uw bank kan er een paar dagen over doen.',
     newsRefundFailed:
       'Een terugbetaling van deze bestelling is niet gelukt. De verkoper weet het, en de bestanden blijven van u.',
@@ -359,7 +359,7 @@ export const nl: Catalogue = {
     didFailRefund: 'Terugbetaling niet gelukt; de verkoper weet het',
     didRefund: 'Volledig terugbetaald',
     didRefundPart: 'Deels terugbetaald',
-    didDuplicate: 'Een tweede betaling kwam binnen en is terugbetaald',
+    didDuplicate: 'Een tweede betaling kwam binnen en is teruggestuurd',
     didReturn: 'Een betaling die niet paste is teruggestuurd',
     didReview: 'Betaling past niet; wordt gecontroleerd',
     didDispute: 'Betaling betwist bij de bank',
@@ -610,9 +610,9 @@ export const nl: Catalogue = {
     refundFailedText:
       'We hadden u een terugbetaling van {amount} aangekondigd. Uw bank heeft die naar ons teruggestuurd, zoals gebeurt bij een gesloten rekening of kaart. {seller} weet het en zoekt een andere weg: antwoord als u bericht krijgt.',
     twice: 'Een tweede betaling is teruggestuurd',
-    twiceTitle: 'U hebt één keer betaald. De tweede betaling hebben we teruggestuurd.',
+    twiceTitle: 'U betaalt één keer. De tweede betaling hebben we teruggestuurd.',
     twiceText:
-      'Uw bank schreef {product} twee keer af. De tweede betaling is meteen teruggestuurd; het kan een paar dagen duren voordat uw bank het toont. Uw aankoop verandert niet.',
+      'Voor {product} kwamen twee betalingen binnen. De tweede is teruggestuurd; het kan een paar dagen duren voordat uw bank het toont. Uw aankoop verandert niet.',
     returned: 'Uw betaling is teruggestuurd',
     returnedText:
       'Ze paste niet bij de prijs van {product}, daarom heeft {seller} haar teruggestuurd. Het kan een paar dagen duren voordat uw bank het toont. U kunt gerust opnieuw bestellen.',

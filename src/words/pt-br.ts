@@ -171,8 +171,9 @@ export const ptBR: Catalogue = {
     orderKeptFor: 'Seu pedido fica guardado para {email}.',
     partlyBack: '{amount} do preço voltaram para você.',
     keepFiles: 'Os arquivos continuam seus.',
-    twice: 'Seu banco enviou o dinheiro duas vezes.',
-    twiceText: 'O segundo pagamento foi devolvido na hora. Pode levar alguns dias para aparecer na sua fatura.',
+    twice: 'Chegaram dois pagamentos.',
+    twiceText:
+      'Você paga uma vez só: devolvemos o segundo pagamento. Pode levar alguns dias para aparecer na sua fatura.',
     filesInReceipt: 'Seus arquivos estão no recibo e na página do seu pedido.',
     linksLast: 'Estes links valem por uma hora. Esta página e o link do recibo criam novos a qualquer momento.',
     noFile: 'Não há arquivo para baixar.',
@@ -341,7 +342,7 @@ export const ptBR: Catalogue = {
     failed: 'Seu pagamento não foi concluído',
     failedText: 'Seu banco começou a processá-lo e depois o recusou. Nada foi cobrado, e você pode pagar de novo.',
     freeText: 'Os arquivos estão aqui para você a qualquer momento.',
-    newsDuplicate: 'Seu banco enviou o dinheiro duas vezes. O segundo pagamento foi reembolsado na hora.',
+    newsDuplicate: 'Chegaram dois pagamentos. O segundo foi devolvido.',
     newsRefund: 'Parte do preço está voltando para você; seu banco pode levar alguns dias.',
     newsRefundFailed: 'Um reembolso deste pedido não foi concluído. O vendedor sabe, e os arquivos continuam seus.',
     didCreated: 'Pedido criado',
@@ -353,7 +354,7 @@ export const ptBR: Catalogue = {
     didFailRefund: 'O reembolso não foi concluído; o vendedor sabe',
     didRefund: 'Reembolsado por completo',
     didRefundPart: 'Reembolsado em parte',
-    didDuplicate: 'Um segundo pagamento chegou e foi reembolsado',
+    didDuplicate: 'Um segundo pagamento chegou e foi devolvido',
     didReturn: 'Um pagamento que não correspondia foi devolvido',
     didReview: 'Pagamento não corresponde; em análise',
     didDispute: 'Pagamento contestado no banco',
@@ -603,9 +604,9 @@ export const ptBR: Catalogue = {
     refundFailedText:
       'Avisamos você de um reembolso de {amount}. Seu banco o devolveu para nós, como acontece com uma conta ou um cartão encerrado. {seller} sabe disso e vai encontrar outra forma: responda quando escrever para você.',
     twice: 'Um segundo pagamento foi devolvido',
-    twiceTitle: 'Você pagou uma vez. Devolvemos o segundo pagamento.',
+    twiceTitle: 'Você paga uma vez só. Devolvemos o segundo pagamento.',
     twiceText:
-      'Seu banco cobrou {product} duas vezes. O segundo pagamento foi devolvido na hora; seu banco pode levar alguns dias para mostrar. Sua compra não muda.',
+      'Chegaram dois pagamentos por {product}. O segundo foi devolvido; seu banco pode levar alguns dias para mostrar. Sua compra não muda.',
     returned: 'Seu pagamento foi devolvido',
     returnedText:
       'Ele não correspondia ao preço de {product}, então {seller} o devolveu. Seu banco pode levar alguns dias para mostrar. Você pode pedir de novo.',

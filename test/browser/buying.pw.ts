@@ -105,7 +105,7 @@ test.describe('on a phone', () => {
     await expectPaid(page)
     await expect(async () => {
       await page.reload()
-      await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 20_000 })
+      await expect(page.getByText('Two payments arrived.')).toBeVisible({ timeout: 20_000 })
     }).toPass()
     await expectNoPayButton(page)
   })

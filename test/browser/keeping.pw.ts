@@ -367,7 +367,7 @@ test('open pages show a second payment that is found after the files came', asyn
   await expectPaid(page)
   const receipt = await context.newPage()
   await receipt.goto(`/order/?order=${orderId}`)
-  for (const one of [page, receipt]) await expect(one.getByText('Your bank sent the money twice.')).toBeVisible()
+  for (const one of [page, receipt]) await expect(one.getByText('Two payments arrived.')).toBeVisible()
 })
 
 test('the answer to the payment is lost on the way: the page finds out by itself that it is paid', async ({ page }) => {

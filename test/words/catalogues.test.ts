@@ -66,6 +66,20 @@ test('no language promises a buyer that the files come back once the bank has be
   }
 })
 
+/** Banks, and money that a seller refunds, in the languages that have a word of their own for it. */
+const BANK_OR_REFUND =
+  /bank|banque|banco|banca|銀行|은행|银行|बैंक|مصرف|البنك|בנק|refund|erstatt|rembours|reembols|rimbors|terugbeta|zwróc|iade|返金|환불|退还/i
+
+test('no language says of a second payment that a bank made it, or that it was refunded', async () => {
+  // the usual cause is a buyer with two tabs, and what goes back was never the seller's
+  for (const locale of LOCALES) {
+    const { pay, order, mail } = await catalogueOf(locale)
+    const [arrived] = mail.twiceText.split(/[.\u3002\u0964]/)
+    for (const text of [pay.twice, pay.twiceText, order.newsDuplicate, order.didDuplicate, mail.twiceTitle, arrived!])
+      assert.doesNotMatch(text, BANK_OR_REFUND, `${locale}: ${text}`)
+  }
+})
+
 /** What each language calls a debit card. */
 const DEBIT_CARDS =
   'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
