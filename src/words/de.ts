@@ -197,7 +197,7 @@ export const de: Catalogue = {
       'Der volle Preis geht an Sie zurück. Es kann einige Tage dauern, bis das auf Ihrem Kontoauszug steht. Die Dateien sind nicht mehr verfügbar.',
     disputed: 'Diese Zahlung ist strittig',
     disputedText:
-      'Ihre Bank hat das Geld zurückgefordert; bis das entschieden ist, sind die Dateien gesperrt. War es ein Versehen? Sagen Sie es Ihrer Bank. Die Dateien kommen zurück, wenn sie den Streit beendet hat.',
+      'Ihre Bank hat das Geld zurückgefordert; bis das entschieden ist, sind die Dateien gesperrt. War es ein Versehen? Bitten Sie Ihre Bank, die Rückforderung zurückzuziehen. Wird für den Anbieter entschieden, kommen die Dateien zurück.',
     chargedBack: 'Ihre Bank hat diese Zahlung zurückgebucht',
     chargedBackText: 'Ihre Bank hat Ihnen das Geld zurückgegeben. Die Dateien sind nicht mehr verfügbar.',
     closed: 'Diese Bestellung ist geschlossen',

@@ -195,7 +195,7 @@ export const en = {
       'The full price goes back to you. It can take some days to show on your statement. The files are no longer available.',
     disputed: 'This payment is disputed',
     disputedText:
-      'Your bank has asked for the money back, so the files are on hold until that is decided. Was it a mistake? Tell your bank. The files come back when it has closed the dispute.',
+      'Your bank has asked for the money back, so the files are on hold until that is decided. Was it a mistake? Ask your bank to cancel the dispute. If it is decided for the seller, the files come back.',
     chargedBack: 'Your bank reversed this payment',
     chargedBackText: 'Your bank has returned the money to you. The files are no longer available.',
     closed: 'This order is closed',

@@ -193,7 +193,7 @@ export const es: Catalogue = {
       'Se te devuelve el precio completo. Puede tardar unos días en verse en tu extracto. Los archivos ya no están disponibles.',
     disputed: 'Este pago está en disputa',
     disputedText:
-      'Tu banco ha reclamado el dinero, así que los archivos quedan bloqueados hasta que se decida. ¿Fue un error? Díselo a tu banco. Los archivos vuelven cuando cierre la disputa.',
+      'Tu banco ha reclamado el dinero, así que los archivos quedan bloqueados hasta que se decida. ¿Fue un error? Pide a tu banco que anule la disputa. Si se decide a favor del vendedor, los archivos vuelven.',
     chargedBack: 'Tu banco ha anulado este pago',
     chargedBackText: 'Tu banco te ha devuelto el dinero. Los archivos ya no están disponibles.',
     closed: 'Este pedido está cerrado',

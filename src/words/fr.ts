@@ -196,7 +196,7 @@ export const fr: Catalogue = {
       'Le prix entier vous est rendu. Cela peut mettre quelques jours à figurer sur votre relevé. Les fichiers ne sont plus disponibles.',
     disputed: 'Ce paiement est contesté',
     disputedText:
-      'Votre banque a demandé le remboursement ; les fichiers sont donc bloqués jusqu’à la décision. Était-ce une erreur ? Dites-le à votre banque. Les fichiers reviennent quand elle a clos la contestation.',
+      'Votre banque a demandé le remboursement ; les fichiers sont donc bloqués jusqu’à la décision. Était-ce une erreur ? Demandez à votre banque d’annuler la contestation. Si la décision est en faveur du vendeur, les fichiers reviennent.',
     chargedBack: 'Votre banque a annulé ce paiement',
     chargedBackText: 'Votre banque vous a rendu l’argent. Les fichiers ne sont plus disponibles.',
     closed: 'Cette commande est close',

@@ -193,7 +193,7 @@ export const id: Catalogue = {
       'Seluruh harga dikembalikan kepada Anda. Perlu beberapa hari sampai terlihat di laporan rekening Anda. File tidak tersedia lagi.',
     disputed: 'Pembayaran ini disengketakan',
     disputedText:
-      'Bank Anda meminta uangnya kembali, jadi file ditahan sampai ada keputusan. Apakah itu keliru? Beri tahu bank Anda. File akan kembali setelah bank menutup sengketa.',
+      'Bank Anda meminta uangnya kembali, jadi file ditahan sampai ada keputusan. Apakah itu keliru? Minta bank Anda membatalkan sengketa. Jika keputusannya memihak penjual, file akan kembali.',
     chargedBack: 'Bank Anda membatalkan pembayaran ini',
     chargedBackText: 'Bank Anda telah mengembalikan uang kepada Anda. File tidak tersedia lagi.',
     closed: 'Pesanan ini ditutup',

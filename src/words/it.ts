@@ -194,7 +194,7 @@ export const it: Catalogue = {
       'Ti viene restituito l’intero prezzo. Può servire qualche giorno perché compaia sull’estratto conto. I file non sono più disponibili.',
     disputed: 'Questo pagamento è contestato',
     disputedText:
-      'La tua banca ha chiesto indietro il denaro, quindi i file sono sospesi fino alla decisione. È stato un errore? Dillo alla banca. I file tornano quando avrà chiuso la contestazione.',
+      'La tua banca ha chiesto indietro il denaro, quindi i file sono sospesi fino alla decisione. È stato un errore? Chiedi alla banca di ritirare la contestazione. Se la decisione è a favore del venditore, i file tornano.',
     chargedBack: 'La tua banca ha stornato questo pagamento',
     chargedBackText: 'La tua banca ti ha restituito il denaro. I file non sono più disponibili.',
     closed: 'Questo ordine è chiuso',

@@ -193,7 +193,7 @@ export const nl: Catalogue = {
       'Je krijgt de volle prijs terug. Het kan een paar dagen duren voordat het op je afschrift staat. De bestanden zijn niet meer beschikbaar.',
     disputed: 'Deze betaling wordt betwist',
     disputedText:
-      'Je bank heeft het geld teruggevraagd; tot dat beslist is, zijn de bestanden geblokkeerd. Was het een vergissing? Zeg het je bank. De bestanden komen terug als die het geschil heeft gesloten.',
+      'Je bank heeft het geld teruggevraagd; tot dat beslist is, zijn de bestanden geblokkeerd. Was het een vergissing? Vraag je bank het geschil in te trekken. Krijgt de verkoper gelijk, dan komen de bestanden terug.',
     chargedBack: 'Je bank heeft deze betaling teruggedraaid',
     chargedBackText: 'Je bank heeft je het geld teruggegeven. De bestanden zijn niet meer beschikbaar.',
     closed: 'Deze bestelling is gesloten',

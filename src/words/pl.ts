@@ -192,7 +192,7 @@ export const pl: Catalogue = {
       'Wraca do Ciebie pełna cena. Na wyciągu może to być widoczne po kilku dniach. Pliki nie są już dostępne.',
     disputed: 'Ta płatność jest kwestionowana',
     disputedText:
-      'Bank zażądał zwrotu pieniędzy, więc do czasu decyzji pliki są wstrzymane. To pomyłka? Powiedz o tym bankowi. Pliki wrócą, gdy bank zamknie spór.',
+      'Bank zażądał zwrotu pieniędzy, więc do czasu decyzji pliki są wstrzymane. To pomyłka? Poproś bank o wycofanie sporu. Jeśli decyzja będzie na korzyść sprzedawcy, pliki wrócą.',
     chargedBack: 'Bank cofnął tę płatność',
     chargedBackText: 'Bank zwrócił Ci pieniądze. Pliki nie są już dostępne.',
     closed: 'To zamówienie jest zamknięte',

@@ -192,7 +192,7 @@ export const ptBR: Catalogue = {
       'O preço inteiro volta para você. Pode levar alguns dias para aparecer na sua fatura. Os arquivos não estão mais disponíveis.',
     disputed: 'Este pagamento foi contestado',
     disputedText:
-      'Seu banco pediu o dinheiro de volta, por isso os arquivos ficam suspensos até a decisão. Foi um engano? Avise seu banco. Os arquivos voltam quando ele encerrar a disputa.',
+      'Seu banco pediu o dinheiro de volta, por isso os arquivos ficam suspensos até a decisão. Foi um engano? Peça ao seu banco que cancele a disputa. Se a decisão for a favor do vendedor, os arquivos voltam.',
     chargedBack: 'Seu banco estornou este pagamento',
     chargedBackText: 'Seu banco devolveu o dinheiro a você. Os arquivos não estão mais disponíveis.',
     closed: 'Este pedido está encerrado',

@@ -191,7 +191,7 @@ export const tr: Catalogue = {
       'Fiyatın tamamı size geri gönderilir. Ekstrenizde görünmesi birkaç gün sürebilir. Dosyalar artık kullanılamaz.',
     disputed: 'Bu ödemeye itiraz edildi',
     disputedText:
-      'Bankanız parayı geri istedi; bu nedenle karar verilene kadar dosyalar askıda. Yanlışlıkla mı oldu? Bankanıza söyleyin. Banka itirazı kapatınca dosyalar geri gelir.',
+      'Bankanız parayı geri istedi; bu nedenle karar verilene kadar dosyalar askıda. Yanlışlıkla mı oldu? Bankanızdan itirazı geri çekmesini isteyin. Karar satıcının lehine olursa dosyalar geri gelir.',
     chargedBack: 'Bankanız bu ödemeyi geri aldı',
     chargedBackText: 'Bankanız parayı size geri verdi. Dosyalar artık kullanılamaz.',
     closed: 'Bu sipariş kapandı',
