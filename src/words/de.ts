@@ -572,7 +572,7 @@ export const de: Catalogue = {
     saved: 'Die berichtigte Rechnung ist fertig.',
     savedText: 'Sie finden sie oben bei den anderen Dokumenten.',
     taxIdWrong: 'Diese Steuernummer kann für dieses Land nicht stimmen. Bitte prüfen Sie jedes Zeichen.',
-    over: 'Die 30 Tage dafür sind vorbei. Bitte schreiben Sie dem Verkäufer.',
+    over: 'Diese Rechnung lässt sich nicht mehr ergänzen. Bitte schreiben Sie dem Verkäufer.',
     tooOften: 'Diese Rechnung wurde mehrmals berichtigt. Bitte schreiben Sie dem Verkäufer.',
   },
   mail: {

@@ -567,7 +567,7 @@ export const en = {
     saved: 'The corrected invoice is ready.',
     savedText: 'You find it with the other documents above.',
     taxIdWrong: 'This tax ID cannot be right for that country. Please check each character.',
-    over: 'The 30 days for this are over. Please write to the seller.',
+    over: 'Details can no longer be added to this invoice. Please write to the seller.',
     tooOften: 'This invoice was corrected several times. Please write to the seller.',
   },
   /** The mails to buyers. */

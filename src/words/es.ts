@@ -558,7 +558,7 @@ export const es: Catalogue = {
     saved: 'La factura corregida está lista.',
     savedText: 'La encontrará arriba, con los demás documentos.',
     taxIdWrong: 'Este número fiscal no puede ser correcto para ese país. Revise cada carácter.',
-    over: 'Los 30 días para hacerlo han pasado. Escriba al vendedor.',
+    over: 'Ya no se pueden añadir datos a esta factura. Escriba al vendedor.',
     tooOften: 'Esta factura se ha corregido varias veces. Escriba al vendedor.',
   },
   mail: {

@@ -566,7 +566,7 @@ export const fr: Catalogue = {
     saved: 'La facture rectificative est prête.',
     savedText: 'Vous la trouvez ci-dessus avec les autres documents.',
     taxIdWrong: 'Ce numéro fiscal ne peut pas être exact pour ce pays. Veuillez vérifier chaque caractère.',
-    over: 'Les 30 jours prévus sont écoulés. Veuillez écrire au vendeur.',
+    over: 'Cette facture ne peut plus être complétée. Veuillez écrire au vendeur.',
     tooOften: 'Cette facture a été rectifiée plusieurs fois. Veuillez écrire au vendeur.',
   },
   mail: {

@@ -560,7 +560,7 @@ export const id: Catalogue = {
     saved: 'Faktur koreksi sudah siap.',
     savedText: 'Anda menemukannya di atas bersama dokumen lain.',
     taxIdWrong: 'ID pajak ini tidak mungkin benar untuk negara itu. Periksa setiap karakter.',
-    over: 'Batas 30 hari sudah lewat. Silakan hubungi penjual.',
+    over: 'Data tidak dapat lagi ditambahkan ke faktur ini. Silakan hubungi penjual.',
     tooOften: 'Faktur ini sudah beberapa kali dikoreksi. Silakan hubungi penjual.',
   },
   mail: {

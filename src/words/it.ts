@@ -561,7 +561,7 @@ export const it: Catalogue = {
     saved: 'La fattura rettificata è pronta.',
     savedText: 'La trova qui sopra con gli altri documenti.',
     taxIdWrong: 'Questo numero non può essere giusto per quel paese. Controlli ogni carattere.',
-    over: 'I 30 giorni previsti sono passati. Scriva al venditore.',
+    over: 'Non si possono più aggiungere dati a questa fattura. Scriva al venditore.',
     tooOften: 'Questa fattura è stata rettificata più volte. Scriva al venditore.',
   },
   mail: {

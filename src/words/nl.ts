@@ -559,7 +559,7 @@ export const nl: Catalogue = {
     saved: 'De gecorrigeerde factuur is klaar.',
     savedText: 'Je vindt hem hierboven bij de andere documenten.',
     taxIdWrong: 'Dit belastingnummer kan voor dat land niet kloppen. Controleer elk teken.',
-    over: 'De 30 dagen hiervoor zijn voorbij. Schrijf de verkoper.',
+    over: 'Aan deze factuur kunnen geen gegevens meer worden toegevoegd. Schrijf de verkoper.',
     tooOften: 'Deze factuur is al meermaals gecorrigeerd. Schrijf de verkoper.',
   },
   mail: {

@@ -556,7 +556,7 @@ export const pl: Catalogue = {
     saved: 'Faktura korygująca jest gotowa.',
     savedText: 'Znajdziesz ją powyżej, obok innych dokumentów.',
     taxIdWrong: 'Ten numer podatkowy nie może być poprawny dla tego kraju. Sprawdź każdy znak.',
-    over: 'Termin 30 dni już minął. Napisz do sprzedawcy.',
+    over: 'Do tej faktury nie można już dodać danych. Napisz do sprzedawcy.',
     tooOften: 'Ta faktura była już kilka razy korygowana. Napisz do sprzedawcy.',
   },
   mail: {

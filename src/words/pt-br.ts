@@ -554,7 +554,7 @@ export const ptBR: Catalogue = {
     saved: 'A fatura corrigida está pronta.',
     savedText: 'Ela está acima, com os outros documentos.',
     taxIdWrong: 'Esta identificação fiscal não pode estar certa para esse país. Confira cada caractere.',
-    over: 'Os 30 dias para isso passaram. Escreva ao vendedor.',
+    over: 'Não é mais possível adicionar dados a esta fatura. Escreva ao vendedor.',
     tooOften: 'Esta fatura foi corrigida várias vezes. Escreva ao vendedor.',
   },
   mail: {

@@ -548,7 +548,7 @@ export const tr: Catalogue = {
     saved: 'Düzeltilmiş fatura hazır.',
     savedText: 'Yukarıda diğer belgelerin yanında bulursunuz.',
     taxIdWrong: 'Bu vergi numarası o ülke için doğru olamaz. Lütfen her karakteri kontrol edin.',
-    over: 'Bunun için tanınan 30 gün doldu. Lütfen satıcıya yazın.',
+    over: 'Bu faturaya artık bilgi eklenemez. Lütfen satıcıya yazın.',
     tooOften: 'Bu fatura birkaç kez düzeltildi. Lütfen satıcıya yazın.',
   },
   mail: {

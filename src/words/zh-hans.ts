@@ -528,7 +528,7 @@ export const zhHans: Catalogue = {
     saved: '更正发票已开好。',
     savedText: '您可以在上方的其他文件旁找到它。',
     taxIdWrong: '此税号不符合该国家或地区的规则，请逐个字符检查。',
-    over: '30 天期限已过，请联系卖家。',
+    over: '此发票已不能再补充信息，请联系卖家。',
     tooOften: '此发票已多次更正，请联系卖家。',
   },
   mail: {

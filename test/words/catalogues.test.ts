@@ -71,6 +71,10 @@ test('no language promises a buyer that the files come back whatever becomes of 
   }
 })
 
+test('no language says of an invoice that its days are over: that money went back refuses details too', async () => {
+  for (const locale of LOCALES) assert.doesNotMatch((await catalogueOf(locale)).invoice.over, /30/, locale)
+})
+
 /** Banks, and money that a seller refunds, in the languages that have a word of their own for it. */
 const BANK_OR_REFUND =
   /bank|banque|banco|banca|銀行|은행|银行|बैंक|مصرف|البنك|בנק|refund|erstatt|rembours|reembols|rimbors|terugbeta|zwróc|iade|返金|환불|退还/i
