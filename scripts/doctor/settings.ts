@@ -22,7 +22,7 @@ export function checkSettings(env: Environment): { config?: Config; findings: Fi
     const newSecret = { SECRET: 'x'.repeat(32), ...(unreadable.length === 0 && { SECRET_FILE: undefined }) }
     const config = readConfig(isNew ? { ...env, ...newSecret } : env)
     const kind = config.isPublic ? 'a public service' : 'a private service (PUBLIC is not 1)'
-    const processors = config.processors.join(', ') || 'no processor: card payments are not live'
+    const processors = config.processors.join(', ') || 'no processor: payments are not live'
     return { config, findings: [fine('settings', `read: ${kind}; ${processors}`)] }
   } catch (error) {
     if (!(error instanceof CannotStart)) throw error

@@ -6,7 +6,7 @@ export const PROCESSORS = ['stripe', 'razorpay', 'sandbox'] as const
 export type ProcessorName = (typeof PROCESSORS)[number]
 
 export interface ProcessorsConfig {
-  /** In order of preference. None: card payments are not live. */
+  /** In order of preference. None: payments are not live. */
   readonly processors: readonly ProcessorName[]
   readonly stripe: StripeSettings | undefined
   readonly razorpay: RazorpaySettings | undefined

@@ -560,6 +560,11 @@ test('the doctor warns loudly of keys of the wrong mode', async (t) => {
   assertSays(findings, 'mail', 'failure', /no mail server/)
 })
 
+test('without a processor the doctor says that no payment is live, of whatever kind', async (t) => {
+  const findings = await examine(await settingsOf(t, { PROCESSORS: 'none' }))
+  assertSays(findings, 'settings', 'fine', /; no processor: payments are not live$/)
+})
+
 test('the command shows failures by a cross, a text and its exit status, and no secret', async (t) => {
   const run = async (env: Env, ...args: string[]) => {
     const child = spawn(process.execPath, [DOCTOR, '--wait=60', ...args], { env: { ...bareEnvironment(), ...env } })
