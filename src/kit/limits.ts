@@ -30,7 +30,7 @@ export async function registerLimits(server: FastifyInstance): Promise<void> {
   })
 }
 
-/** The route option that limits requests, for each address (an IPv6 /64 counts as one) or for each `keyOf`. */
+/** The route option that limits requests, for each network (an IPv6 /64 counts as one) or for each `keyOf`. */
 export function limited(
   limit: Limit | undefined,
   keyOf?: (request: FastifyRequest) => string,
