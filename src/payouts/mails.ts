@@ -112,6 +112,6 @@ function payoutLines(what: Told, payout: ToldPayout, appUrl: string): Lines {
     title: words.subject,
     button: { label: 'See the payout', url: `${appUrl}/shop/#/money/payouts/${payout.id}` },
     facts,
-    note: `This is not your account? Then somebody else has changed your payout details: tell whoever runs ${host} at once.`,
+    note: `If this is not your account, somebody else has changed your payout details: tell whoever runs ${host} at once.`,
   }
 }

@@ -92,7 +92,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: `Type it where you asked for it. It works once, for ten minutes, and only in that browser.`,
     code: digits,
     facts: [],
-    note: `Did you not ask for it? Then somebody typed your address at ${host}. Without this code they cannot sign in, so please do not pass it on. If such mails keep coming, tell the people who run ${host}.`,
+    note: `If you did not ask for it, somebody typed your address at ${host}. Without this code they cannot sign in, so please do not pass it on. If such mails keep coming, tell the people who run ${host}.`,
   }),
   link: (digits, host) => ({
     subject: `${digits} is your code for ${host}`,
@@ -100,7 +100,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: 'Type it where you asked for it. It signs you in, and links the account at your identity provider that sent you here: that one opens yours from then on.',
     code: digits,
     facts: [],
-    note: `It was not you who came from the provider just now? Then do not type this code anywhere, and do not pass it on: it would open your account at ${host} to somebody else.`,
+    note: `If it was not you who came from the provider just now, do not type this code anywhere and do not pass it on: it would open your account at ${host} to somebody else.`,
   }),
   change_email: (digits, host) => ({
     subject: `${digits} confirms your new address at ${host}`,
@@ -108,7 +108,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: `Type it on your account’s page, and from then on you sign in at ${host} with this address. It works for ten minutes.`,
     code: digits,
     facts: [],
-    note: `You did not ask for it? Then somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody.`,
+    note: `If you did not ask for it, somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody.`,
   }),
 }
 
@@ -123,24 +123,24 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       ...lines,
       button: { label: 'See my keys', url: `${appUrl}/shop/#/developers` },
       facts: [['Key', notice.keyName], when],
-      note: 'It was not you? Sign in by a code to your mailbox, revoke the keys and end the sessions you do not know, and set a new password.',
+      note: 'If this was not you, sign in by a code to your mailbox, revoke the keys and end the sessions you do not know, and set a new password.',
     }
   if ('shown' in notice)
     return {
       ...lines,
       button: { label: 'See my account', url: `${appUrl}/account/` },
       facts: [['Currency', notice.currency], ['Account', notice.shown], when],
-      note: `It was not you? Tell whoever runs ${host} at once. Then sign in by a code to your mailbox, set a new password, end the sessions you do not know, and enter your own account again.`,
+      note: `If this was not you, tell whoever runs ${host} at once. Then sign in by a code to your mailbox, set a new password, end the sessions you do not know, and enter your own account again.`,
     }
   if (notice.kind === 'email_changed')
     return {
       ...lines,
-      note: `It was not you? Then somebody else is in your account, and this address no longer opens it: tell whoever runs ${host} at once.`,
+      note: `If this was not you, somebody else is in your account, and this address no longer opens it: tell whoever runs ${host} at once.`,
     }
   return {
     ...lines,
     button: { label: 'See my account', url: `${appUrl}/account/` },
-    note: `It was not you? Sign in by a code to your mailbox, set a new password, end the sessions you do not know, and revoke the keys you do not know in your shop, under Developers.`,
+    note: `If this was not you, sign in by a code to your mailbox, set a new password, end the sessions you do not know, and revoke the keys you do not know in your shop, under Developers.`,
   }
 }
 

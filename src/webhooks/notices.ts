@@ -64,6 +64,6 @@ function linesOf({ endpointId, url, isNew, keyName, at }: Notice, appUrl: string
       ['By', keyName === null ? 'a signed-in browser' : `the API key “${keyName}”`],
       ['When', `${at.slice(0, 16).replace('T', ' ')} UTC`],
     ],
-    note: 'It was not you? Remove the endpoint, revoke the keys and end the sessions you do not know, and set a new password. An endpoint stays when its key ends.',
+    note: 'If this was not you, remove the endpoint, revoke the keys and end the sessions you do not know, and set a new password. An endpoint stays when its key ends.',
   }
 }

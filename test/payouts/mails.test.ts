@@ -35,6 +35,7 @@ test('a seller hears once that a payout is on its way, and nothing when the bank
   for (const part of ['$18.62 (USD)', payoutId, payoutId.replace('_', '').toUpperCase(), '5678'])
     assert(sent!.text.includes(part), `${part} is in ${sent!.text}`)
   assert(!sent!.text.includes('12345678'), 'the account number is masked')
+  assert.match(sent!.text, /If this is not your account, somebody else has changed your payout details/)
   await operator.mark(payoutId, 'paid')
   await mails(seller.sellerId, 1)
 })

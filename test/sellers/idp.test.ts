@@ -294,6 +294,7 @@ test('a code that was requested apart from the provider, in a browser that came 
     (mails) => mails.length > 0,
   )
   assert.match(asked[0]!.text, /links the account at your identity provider/)
+  assert.match(asked[0]!.text, /If it was not you who came from the provider just now, do not type this code anywhere/)
   await browser.askCode(email)
   assert.equal((await browser.tryCode(email, await liveCode(shop, email))).status, 200)
   assert.equal(await identitiesOf(shop, stranger.sub), 0)

@@ -30,6 +30,7 @@ test('the owner gets a mail about each new address, which says who gave it', asy
   assert.match(made!.subject, /^An endpoint was added at /)
   assert.match(made!.text, /http:\/\/127\.0\.0\.1:9\/one/)
   assert.match(made!.text, /a signed-in browser/)
+  assert.match(made!.text, /If this was not you, remove the endpoint/)
   assert(made!.text.includes(`/shop/#/developers/endpoints/${id}`))
 
   const path = `/api/webhook-endpoints/${id}`
