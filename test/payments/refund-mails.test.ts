@@ -108,7 +108,7 @@ test('a refund by the API, with ten simultaneous notifications of it, causes one
   })
   const [mail] = await mailsTo(shop, order, 'seller')
   assert.doesNotMatch(mail!.text, /dashboard/)
-  assert.match(mail!.text, /The buyer keeps the files/)
+  assert.match(mail!.text, /Its share of the fee came back to you\. The buyer keeps the files/)
   assert.match((await mailsTo(shop, order, 'buyer'))[1]!.text, /You keep the files/)
   for (const { text } of await mailsTo(shop, order, 'buyer')) assert.doesNotMatch(text, /a secret/)
 })
@@ -161,13 +161,18 @@ test('mails about a dispute go out when it opens and when it is decided, with wh
 test('after a lost dispute each side learns its loss, and the seller what came back: at once, later, or never', async () => {
   const [shop] = shared()
   for (const [refunded, status, lostMinor, words] of [
-    [700, 'charged_back', [1200], /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
+    [
+      700,
+      'charged_back',
+      [1200],
+      /\$12\.00 stays with the buyer, and its share of the fee came back to you\. \$7\.00 that was on hold is yours again/,
+    ],
     [1900, 'refunded', [0], /Nothing more was taken for it: \$19\.00 that was on hold is yours again/],
     [
       700,
       'charged_back',
       [1900],
-      /\$19\.00 stays with the buyer\. The fee’s share[^]*\$7\.00 had been refunded before/,
+      /\$19\.00 stays with the buyer, and its share of the fee[^]*\$7\.00 had been refunded before/,
     ],
     [1900, 'refunded', [1900], /\$19\.00 stays with the buyer\. The files[^]*\$19\.00 had been refunded before/],
     [1900, 'refunded', [1900, 0, 0], /\$19\.00 of the lost dispute is back/],

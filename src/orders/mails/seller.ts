@@ -46,7 +46,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
     subject: `Refunded: ${order.productName}`,
     title:
       data.refundedMinor === order.amountMinor ? 'An order was refunded in full.' : 'An order was refunded in part.',
-    text: `${money(order, data)} went back to the buyer${data.byApi ? '' : ', by a refund in the payment processor’s dashboard'}. The fee’s share of it came back to you. ${order.delivered ? 'The buyer keeps the files.' : 'The buyer can no longer download the files.'}`,
+    text: `${money(order, data)} went back to the buyer${data.byApi ? '' : ', by a refund in the payment processor’s dashboard'}. Its share of the fee came back to you. ${order.delivered ? 'The buyer keeps the files.' : 'The buyer can no longer download the files.'}`,
     facts: [
       ['Refunded now', money(order, data)],
       [
@@ -96,7 +96,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_dispute_returned: (order, data) => ({
     subject: `Money is back from a lost dispute: ${order.productName}`,
     title: 'The bank gave back a part of the money.',
-    text: `${money(order, data)} of the lost dispute is back in the account at the payment processor. If it was about a sale, the fee’s share of it was taken again. There is nothing to do.`,
+    text: `${money(order, data)} of the lost dispute is back in the account at the payment processor. If it was about a sale, its share of the fee was taken again. There is nothing to do.`,
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
 }
@@ -126,11 +126,12 @@ function lostOfSale(order: MailOrder, data: MailData): string {
   const { amountMinor, releasedMinor, refundedMinor = 0 } = data
   if (amountMinor === 0)
     return `Nothing more was taken for it: ${released(order, data)} that was on hold is yours again. There is nothing to do.`
-  const text = `${money(order, data)} stays with the buyer${releasedMinor ? `, and ${released(order, data)} that was on hold is yours again` : ''}.`
-  if (data.files) return `${text} The fee’s share of it came back to you. ${AFTER_PART[data.files]}`
-  const fee = refundedMinor < order.amountMinor ? ' The fee’s share of it came back to you, and the' : ' The'
+  const fee = data.files || refundedMinor < order.amountMinor ? ', and its share of the fee came back to you' : ''
+  const rest = releasedMinor ? ` ${released(order, data)} that was on hold is yours again.` : ''
+  const text = `${money(order, data)} stays with the buyer${fee}.${rest}`
+  if (data.files) return `${text} ${AFTER_PART[data.files]}`
   const back = ` ${formatMoney(refundedMinor, order.currency)} had been refunded before: if the bank sees that, this amount can still come back. You will get a mail then.`
-  return `${text}${fee} files are no longer available.${refundedMinor > 0 ? back : ''}`
+  return `${text} The files are no longer available.${refundedMinor > 0 ? back : ''}`
 }
 
 /** A lost dispute about a duplicate capture, or one of a wrong amount: the order and its fee do not change. */

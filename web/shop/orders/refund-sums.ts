@@ -10,7 +10,7 @@ export const refundableMinor = ({ amount, refunds, chargedBackAmount = 0 }: Mone
     amount - chargedBackAmount,
   )
 
-/** The effect of a refund in minor units, by the ledger's rule: the fee's share of one running total. */
+/** The effect of a refund in minor units, by the ledger's rule: its share of the fee, as part of one running total. */
 export function refundSums(
   order: Money & { fee: number | null },
   refundMinor: number,
