@@ -45,7 +45,7 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
     // with live keys a private service does not start, which is a finding about the settings
     if (mode === 'test' && isPublic)
       findings.push(
-        warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered and NOBODY PAYS', 'use the live keys before you sell'),
+        warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered, and NO MONEY MOVES', 'use the live keys before you sell'),
       ) // oxfmt-ignore
     else
       findings.push(fine(about, `${mode} keys, as ${isPublic ? 'a public service' : 'a private machine'} should have`))

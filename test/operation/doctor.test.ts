@@ -554,7 +554,7 @@ test('the doctor warns loudly of keys of the wrong mode', async (t) => {
   assertSays(await examine(live), 'settings', 'failure', /^STRIPE_SECRET_KEY: a live key needs PUBLIC=1/)
   const config = { ...readConfig(await settingsOf(t, stripeSettings({}))), isPublic: true }
   const findings = await examineConfig(config)
-  assertSays(findings, 'stripe keys', 'warning', /TEST KEYS ON A PUBLIC SERVICE.*NOBODY PAYS/)
+  assertSays(findings, 'stripe keys', 'warning', /TEST KEYS ON A PUBLIC SERVICE.*NO MONEY MOVES/)
   assertSays(findings, 'STRIPE_API_URL', 'warning', /not to the processor/)
   assertSays(findings, 'service', 'failure', /nothing listens there/)
   assertSays(findings, 'mail', 'failure', /no mail server/)

@@ -59,7 +59,7 @@ describe('a processor that refuses for good', () => {
     })
     assert.equal(saying(/a seller cannot be paid/).length, 1, 'the operator')
     const [mail] = await eventually(
-      () => mailsTo(shop, SELLER, /Nobody can pay/),
+      () => mailsTo(shop, SELLER, /Buyers cannot pay/),
       (mails) => mails.length > 0,
     )
     assert.match(mail!.text, /You get this mail at most once a week/)
@@ -68,12 +68,12 @@ describe('a processor that refuses for good', () => {
     assert.match((await shop.call('GET', '/metrics')).body as unknown as string, /^till_payments_refused_sellers 1$/m)
     await shop.call('POST', '/api/checkout', buy(productId))
     await shop.call('POST', '/api/checkout', buy(productId))
-    assert.equal((await mailsTo(shop, SELLER, /Nobody can pay/)).length, 1)
+    assert.equal((await mailsTo(shop, SELLER, /Buyers cannot pay/)).length, 1)
     // after a week the seller gets the mail again, however many buyers met the refusal meanwhile
     await sql`update payment_refusals set told_at = now() - interval '8 days'`.execute(shop.db)
     await shop.call('POST', '/api/checkout', buy(productId))
     await eventually(
-      () => mailsTo(shop, SELLER, /Nobody can pay/),
+      () => mailsTo(shop, SELLER, /Buyers cannot pay/),
       (mails) => mails.length === 2,
     )
   })
@@ -170,7 +170,7 @@ describe('a processor that refuses for good', () => {
     for (let i = 0; i < 3; i++)
       assertProblem(await shop.call('POST', '/api/checkout', buy(productId)), 422, 'amount_not_payable')
     await eventually(
-      () => mailsTo(shop, SELLER, /Nobody can pay this price/),
+      () => mailsTo(shop, SELLER, /Buyers cannot pay this price/),
       (mails) => mails.length === 1,
     )
     const { rows } = await sql`select code, times::int from payment_refusals`.execute(shop.db)
@@ -192,7 +192,7 @@ describe('a processor that refuses for good', () => {
       { productId: chosen, times: 2 },
     ])
     await eventually(
-      () => mailsTo(shop, SELLER, /Nobody can pay this price/),
+      () => mailsTo(shop, SELLER, /Buyers cannot pay this price/),
       (mails) => mails.length === 2,
     )
   })

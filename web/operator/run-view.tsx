@@ -43,7 +43,7 @@ function Details({ run, again }: { run: RunDetail; again: () => void }) {
         id="paid"
         title={run.state === 'approved' ? 'Payouts' : 'Would be paid'}
         lines={paid}
-        none="Nobody."
+        none="No payouts."
         run={run}
         onDone={done}
       />

@@ -70,7 +70,7 @@ function CodeLead({ email, fromProvider }: { email: string; fromProvider: boolea
 
 function leadOf({ again, forgot, way }: SignInState): string {
   if (forgot) return 'Sign in with a code by e-mail; then choose a new password in your account.'
-  if (again) return 'What you are about to change needs a fresh sign-in, so that nobody else can change it.'
+  if (again) return 'What you are about to change needs a fresh sign-in, so that only you can change it.'
   if (way === 'password') return 'With your e-mail and your password.'
   return isClosed
     ? 'We e-mail you a code. New accounts are not opened here.'

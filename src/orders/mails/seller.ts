@@ -5,13 +5,13 @@ import { type MailData, type MailOrder, type MailText, type SellerMail, numberOf
 /** The mails to a seller about unusual events of an order, with advice. Mails about sales are in sales.ts. */
 export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData) => MailText> = {
   seller_cannot_be_paid: (order) => ({
-    subject: `Nobody can pay: ${order.productName}`,
+    subject: `Buyers cannot pay: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor refused to begin.',
     text: 'It will refuse every other buyer too until something is changed: a payment method that is not activated, the permissions of the account, or its key. If the account is yours, look into its dashboard. The operator of this service got a message too, and finds the reason with the doctor. Nothing was charged. You get this mail at most once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
   seller_amount_not_taken: (order) => ({
-    subject: `Nobody can pay this price: ${order.productName}`,
+    subject: `Buyers cannot pay this price: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor does not take this amount.',
     text: 'It is too small, too large, or not exact in this currency. Change the price of the product, its lowest price, or the discount that led to it. Nothing was charged. You get this mail at most once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],

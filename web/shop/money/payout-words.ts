@@ -58,7 +58,7 @@ export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts
     case 'no_details':
       return { title: `${amount} has nowhere to go`, text: `Add the account that your ${currency} should go to. The first payout after that includes it.` } // oxfmt-ignore
     case 'details_changed':
-      return { title: `Held until ${payableFrom ? day(payableFrom) : when}`, text: 'Your payout details are new. Payouts wait 72 hours after a change, so nobody can redirect your money without you noticing.' } // oxfmt-ignore
+      return { title: `Held until ${payableFrom ? day(payableFrom) : when}`, text: 'Your payout details are new. Payouts wait 72 hours after a change, so that you notice in time if somebody else redirects your money.' } // oxfmt-ignore
     case 'account_refused':
       return { title: 'Held: the last payout came back', text: `Check the account that your ${currency} goes to, and save it again, corrected if it was wrong.` } // oxfmt-ignore
     case 'suspended':

@@ -87,7 +87,7 @@ export function DetailsForm({ currency, isSettled, onSaved, onCancel }: DetailsF
       <Fields typed={typed} faults={faults} tries={tries} onType={type} />
       <p class="small soft">
         Stored encrypted and never shown in full again. You get a mail about every change, and payouts in{' '}
-        {typed.currency} wait 72 hours after it, so nobody can redirect your money without you noticing.
+        {typed.currency} wait 72 hours after it, so that you notice in time if somebody else redirects your money.
       </p>
       <RefusedByAge action={action} />
       <div class="row">
