@@ -44,8 +44,8 @@ export type TaxTreatment = 'domestic' | 'oss' | 'reverse_charge' | 'outside' | '
 /** All that a document shows, as it was when it was issued. Stored with it, so every field that is added later is optional. */
 export interface InvoiceData {
   seller: InvoiceSeller
-  /** `taxId`: the one with which the buyer ordered. */
-  buyer: { email: string; details: BuyerDetails | null; taxId?: TaxId | undefined }
+  /** `country`: the one that the buyer declared with the order. `taxId`: the one with which the buyer ordered. */
+  buyer: { email: string; details: BuyerDetails | null; country?: string | undefined; taxId?: TaxId | undefined }
   line: { name: string }
   /** The tax as the order has it. Null: nothing is said about tax. */
   tax: { rate: string; country: string | null; treatment: TaxTreatment } | null
@@ -58,6 +58,13 @@ export interface InvoiceData {
 
 /** The buyer's tax id that a document shows. */
 export const taxIdOf = ({ details, taxId }: InvoiceData['buyer']): TaxId | undefined => details?.taxId ?? taxId
+
+/** The treatments for which `tax.country` is the buyer's. For the others it is the seller's, wherever the buyer is. */
+const AT_THE_BUYER: ReadonlySet<TaxTreatment> = new Set(['oss', 'outside', 'reverse_charge'])
+
+/** The country of a buyer who has added no address. Undefined: the document does not know it. */
+export const buyerCountryOf = ({ buyer, tax }: InvoiceData): string | undefined =>
+  buyer.country ?? (tax && AT_THE_BUYER.has(tax.treatment) ? (tax.country ?? undefined) : undefined)
 
 /** A document with the one it refers to. */
 export interface Invoice {

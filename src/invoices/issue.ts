@@ -40,6 +40,7 @@ interface Found {
   taxRate: string | null
   taxCountry: string | null
   taxTreatment: NonNullable<InvoiceData['tax']>['treatment'] | null
+  declaredCountry: string | null
   /** The invoice of the sale. */
   saleId: string | null
   /** Invoices less credit notes. */
@@ -92,6 +93,7 @@ async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]>
         'email', coalesce(s.support_email, s.email), 'taxIds', p.tax_ids, 'note', p.note) as seller,
       o.product_name as "productName", o.email, o.locale, o.amount_minor as "amountMinor", o.currency, o.paid_at as "paidAt", o.rail,
       o.tax_minor as "taxMinor", o.tax_rate::float8::text as "taxRate", o.tax_country as "taxCountry", o.tax_treatment as "taxTreatment",
+      (select e.country from place_evidence e where e.order_id = o.id and e.source = 'declared') as "declaredCountry",
       (select i.id from invoices i where i.order_id = o.id and i.reason = 'sale') as "saleId",
       (select ${NET_MINOR} from invoices i where i.order_id = o.id) as "netMinor",
       (select i.data->'buyer'->'details' from invoices i where i.order_id = o.id and i.kind = 'correction'
@@ -144,10 +146,15 @@ const taxUpTo = ({ taxMinor, amountMinor }: Found, netMinor: number): number =>
   (taxMinor ?? 0) - share(taxMinor ?? 0, amountMinor - netMinor, amountMinor)
 
 function dataOf(order: Found): InvoiceData {
-  const { seller, email, buyer, business, productName, taxTreatment, taxRate, taxCountry, locale, paidAt, rail } = order
+  const { seller, email, buyer, business, declaredCountry, productName, taxTreatment, taxRate, taxCountry, locale, paidAt, rail } = order // oxfmt-ignore
   return {
     seller: withTaxId(seller, business?.sellerTaxId),
-    buyer: { email, details: buyer, ...(business && { taxId: business.taxId }) },
+    buyer: {
+      email,
+      details: buyer,
+      ...(declaredCountry && { country: declaredCountry }),
+      ...(business && { taxId: business.taxId }),
+    },
     line: { name: productName },
     tax: taxTreatment === null ? null : { treatment: taxTreatment, rate: taxRate ?? '0', country: taxCountry },
     locale: locale ?? 'en',

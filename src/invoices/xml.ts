@@ -1,6 +1,6 @@
 import { decimalText } from '../kit/money.ts'
 import { isEu } from '../tax-ids/check.ts'
-import { type Address, type Attachment, type Invoice, type TaxId, taxIdOf } from './document.ts'
+import { type Address, type Attachment, type Invoice, type TaxId, buyerCountryOf, taxIdOf } from './document.ts'
 
 /** UNTDID 1001. A corrected invoice takes the place of the one that it names. */
 const TYPE_CODES = { invoice: '380', credit_note: '381', correction: '384' }
@@ -90,14 +90,15 @@ function lineItem(invoice: Invoice): string {
 }
 
 function agreement(invoice: Invoice): string {
-  const { seller, buyer, tax } = invoice.data
+  const { seller, buyer } = invoice.data
   const { details, email } = buyer
   const taxId = taxIdOf(buyer)
   const { category } = taxOf(invoice)
   const namesVat = category !== 'O'
   // with reverse charge the seller's number in the EU counts, and the order's stands first
   const home = category === 'AE' ? undefined : seller.country
-  const buyerAddress = details ? address(details) : tax?.country ? tag('ram:PostalTradeAddress', tag('ram:CountryID', tax.country)) : '' // oxfmt-ignore
+  const country = buyerCountryOf(invoice.data)
+  const buyerAddress = details ? address(details) : country ? tag('ram:PostalTradeAddress', tag('ram:CountryID', country)) : '' // oxfmt-ignore
   return tag(
     'ram:ApplicableHeaderTradeAgreement',
     tag(

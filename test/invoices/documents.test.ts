@@ -211,6 +211,24 @@ test('the XML of every kind, treatment and party fits the schema of EN 16931, an
   assert.notDeepEqual(await faultsOf(invoiceXml(cases[0]!).replace(/<ram:InvoiceCurrencyCode>.*?<\/ram:InvoiceCurrencyCode>/, '')), []) // oxfmt-ignore
 })
 
+test('the XML names the buyer’s country only where the document knows it: the tax can be the seller’s country’s', () => {
+  const buyerOf = (tax: Invoice['data']['tax'], buyer: Partial<Invoice['data']['buyer']> = {}) => {
+    const xml = invoiceXml(invoiceOf('en', {}, { tax, buyer: { email: 'bob@example.com', details: null, ...buyer } }))
+    const party = xml.slice(xml.indexOf('<ram:BuyerTradeParty>'), xml.indexOf('</ram:BuyerTradeParty>'))
+    return /<ram:CountryID>(\w+)</.exec(party)?.[1]
+  }
+  for (const treatment of ['oss', 'outside', 'reverse_charge'] as const)
+    assert.equal(buyerOf({ rate: '0', country: 'IE', treatment }), 'IE')
+  for (const treatment of ['domestic', 'exempt'] as const) {
+    assert.equal(buyerOf({ rate: '0', country: 'DE', treatment }), undefined)
+    assert.equal(buyerOf({ rate: '0', country: 'DE', treatment }, { country: 'FR' }), 'FR')
+    assert.equal(buyerOf({ rate: '0', country: 'DE', treatment }, invoiceOf('en').data.buyer), 'IE')
+  }
+  // Monaco has the tax of France
+  assert.equal(buyerOf({ rate: '20', country: 'FR', treatment: 'oss' }, { country: 'MC' }), 'MC')
+  assert.equal(buyerOf(null), undefined)
+})
+
 test('the XML says which kind it is, whom it is about, and gives a reason where there is no tax', () => {
   const xml = invoiceXml(invoiceOf('en', { kind: 'correction', reason: 'buyer_details', refersTo: REFERENCE, taxMinor: 0 }, { tax: { rate: '0', country: 'IE', treatment: 'reverse_charge' } })) // oxfmt-ignore
   for (const part of [

@@ -7,7 +7,7 @@ import { findInvoice } from '../../src/invoices/find.ts'
 import { invoiceXml } from '../../src/invoices/xml.ts'
 import { query } from '../stand-ins/processor.ts'
 import { startVies } from '../stand-ins/vies.ts'
-import { COMPANY, PROFILE, documents } from '../support/invoices.ts'
+import { COMPANY, PROFILE, documents, refunded } from '../support/invoices.ts'
 import { type TestShop, assertProblem, sharedShop, startTestShop } from '../support/shop.ts'
 import { loadRates, rateOf, taxSeller } from './support.ts'
 
@@ -210,4 +210,22 @@ test('the books have no tax, the invoice and the report say reverse charge, and 
   const added = (await documents(shop, body.orderId)).find(({ id }) => issued.every((one) => one.id !== id))!
   const { data } = (await findInvoice(shop.db, added.id))!
   assert.deepEqual(data.seller.taxIds.map(({ id }) => id), ['DE136695976', 'GB980780684', 'FR23334175221']) // oxfmt-ignore
+})
+
+test('a consumer abroad who pays the seller’s own tax is abroad in the XML of the invoice and of the credit note', async () => {
+  const shop = shared()
+  const seller = await taxSeller(shop, { ...SELLER, oss: false })
+  assert.equal((await seller.browser.call('PUT', '/api/invoice-profile', PROFILE)).status, 200)
+  const { body } = await seller.order(await seller.product(10_000), { country: 'FR' })
+  assert.deepEqual([body.tax.country, body.tax.treatment], ['DE', 'domestic'])
+  assert.equal((await shop.confirm(body)).status, 200)
+  await shop.until(body.orderId, ({ paid }) => paid)
+  await refunded(shop, seller.browser, body.orderId, 500)
+  const issued = await documents(shop, body.orderId)
+  assert.deepEqual(
+    issued.map(({ kind }) => kind),
+    ['credit_note', 'invoice'],
+  )
+  for (const { id } of issued)
+    assert.match(invoiceXml(await findInvoice(shop.db, id)), /<ram:BuyerTradeParty>.*<ram:CountryID>FR<\/ram:CountryID>.*<\/ram:BuyerTradeParty>/) // oxfmt-ignore
 })
