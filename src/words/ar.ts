@@ -512,7 +512,7 @@ export const ar: Catalogue = {
     refers: 'إشعار دائن للفاتورة {number} بتاريخ {date}',
     corrects:
       'تصحّح الفاتورة {number} بتاريخ {date}: أُضيفت بيانات المشتري. يحل هذا المستند محلها، وتبقى جميع المبالغ كما هي.',
-    returned: 'لم يكتمل استرداد سابق. يُضاف مبلغه من جديد إلى الفاتورة {number} بتاريخ {date}.',
+    returned: 'استُلم من جديد مبلغ كان قد أُعيد. يُضاف من جديد إلى الفاتورة {number} بتاريخ {date}.',
     seller: 'البائع',
     buyer: 'المشتري',
     taxId: 'الرقم الضريبي',
@@ -520,7 +520,7 @@ export const ar: Catalogue = {
     amount: 'المبلغ',
     refundLine: 'استرداد: {product}',
     chargebackLine: 'استعاده البنك: {product}',
-    returnedLine: 'استرداد لم يكتمل: {product}',
+    returnedLine: 'استُلم من جديد: {product}',
     net: 'المبلغ قبل الضريبة',
     tax: 'الضريبة ({rate})',
     total: 'الإجمالي',

@@ -541,7 +541,7 @@ export const de: Catalogue = {
     corrects:
       'Berichtigt die Rechnung {number} vom {date}: Die Angaben des Käufers wurden ergänzt. Dieses Dokument tritt an ihre Stelle; alle Beträge bleiben gleich.',
     returned:
-      'Eine frühere Erstattung ist gescheitert. Ihr Betrag kommt wieder zur Rechnung {number} vom {date} hinzu.',
+      'Ein Betrag, der zurückgegangen war, ist wieder eingegangen. Er kommt wieder zur Rechnung {number} vom {date} hinzu.',
     seller: 'Verkäufer',
     buyer: 'Käufer',
     taxId: 'Steuernummer / USt-IdNr.',
@@ -549,7 +549,7 @@ export const de: Catalogue = {
     amount: 'Betrag',
     refundLine: 'Erstattung: {product}',
     chargebackLine: 'Von der Bank zurückgebucht: {product}',
-    returnedLine: 'Gescheiterte Erstattung: {product}',
+    returnedLine: 'Wieder eingegangen: {product}',
     net: 'Nettobetrag',
     tax: 'Steuer ({rate})',
     total: 'Gesamtbetrag',

@@ -536,7 +536,7 @@ export const en = {
     refers: 'Credit note for invoice {number} of {date}',
     corrects:
       'Corrects invoice {number} of {date}: the buyer’s details were added. This document takes its place; all amounts stay the same.',
-    returned: 'An earlier refund did not go through. Its amount is added again to invoice {number} of {date}.',
+    returned: 'An amount that had gone back was received again. It is added again to invoice {number} of {date}.',
     seller: 'Seller',
     buyer: 'Buyer',
     taxId: 'Tax ID',
@@ -544,7 +544,7 @@ export const en = {
     amount: 'Amount',
     refundLine: 'Refund: {product}',
     chargebackLine: 'Reversed by the bank: {product}',
-    returnedLine: 'Refund that did not go through: {product}',
+    returnedLine: 'Received again: {product}',
     net: 'Net amount',
     tax: 'Tax ({rate})',
     total: 'Total',

@@ -527,7 +527,8 @@ export const es: Catalogue = {
     refers: 'Abono de la factura {number} del {date}',
     corrects:
       'Corrige la factura {number} del {date}: se han añadido los datos del comprador. Este documento la sustituye; todos los importes siguen igual.',
-    returned: 'Un reembolso anterior no se completó. Su importe se suma de nuevo a la factura {number} del {date}.',
+    returned:
+      'Un importe que se había devuelto se ha recibido de nuevo. Se suma de nuevo a la factura {number} del {date}.',
     seller: 'Vendedor',
     buyer: 'Comprador',
     taxId: 'NIF / IVA',
@@ -535,7 +536,7 @@ export const es: Catalogue = {
     amount: 'Importe',
     refundLine: 'Reembolso: {product}',
     chargebackLine: 'Devuelto por el banco: {product}',
-    returnedLine: 'Reembolso no completado: {product}',
+    returnedLine: 'Recibido de nuevo: {product}',
     net: 'Base imponible',
     tax: 'Impuesto ({rate})',
     total: 'Total',

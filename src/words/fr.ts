@@ -535,7 +535,7 @@ export const fr: Catalogue = {
     corrects:
       'Rectifie la facture {number} du {date} : les coordonnées de l’acheteur ont été ajoutées. Ce document la remplace ; tous les montants restent les mêmes.',
     returned:
-      'Un remboursement précédent n’a pas abouti. Son montant s’ajoute de nouveau à la facture {number} du {date}.',
+      'Un montant qui avait été rendu a été reçu de nouveau. Il s’ajoute de nouveau à la facture {number} du {date}.',
     seller: 'Vendeur',
     buyer: 'Acheteur',
     taxId: 'N° fiscal / TVA',
@@ -543,7 +543,7 @@ export const fr: Catalogue = {
     amount: 'Montant',
     refundLine: 'Remboursement : {product}',
     chargebackLine: 'Annulé par la banque : {product}',
-    returnedLine: 'Remboursement non abouti : {product}',
+    returnedLine: 'Reçu de nouveau : {product}',
     net: 'Montant HT',
     tax: 'Taxe ({rate})',
     total: 'Total TTC',

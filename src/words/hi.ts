@@ -507,7 +507,7 @@ export const hi: Catalogue = {
     refers: '{date} की इनवॉइस {number} के लिए क्रेडिट नोट',
     corrects:
       '{date} की इनवॉइस {number} में सुधार: खरीदार का विवरण जोड़ा गया। यह दस्तावेज़ उसकी जगह लेता है; सभी राशियाँ वही रहती हैं।',
-    returned: 'पिछला रिफ़ंड पूरा नहीं हुआ। उसकी राशि {date} की इनवॉइस {number} में फिर से जोड़ी जाती है।',
+    returned: 'लौटाई गई राशि फिर से मिली। उसे {date} की इनवॉइस {number} में फिर से जोड़ा जाता है।',
     seller: 'विक्रेता',
     buyer: 'खरीदार',
     taxId: 'टैक्स आईडी / GSTIN',
@@ -515,7 +515,7 @@ export const hi: Catalogue = {
     amount: 'राशि',
     refundLine: 'रिफ़ंड: {product}',
     chargebackLine: 'बैंक ने वापस लिया: {product}',
-    returnedLine: 'रिफ़ंड जो पूरा नहीं हुआ: {product}',
+    returnedLine: 'फिर से मिला: {product}',
     net: 'कर से पहले राशि',
     tax: 'कर ({rate})',
     total: 'कुल',

@@ -529,7 +529,7 @@ export const id: Catalogue = {
     corrects:
       'Mengoreksi faktur {number} tanggal {date}: data pembeli ditambahkan. Dokumen ini menggantikannya; semua jumlah tetap sama.',
     returned:
-      'Pengembalian dana sebelumnya tidak berhasil. Jumlahnya ditambahkan lagi ke faktur {number} tanggal {date}.',
+      'Jumlah yang sudah dikembalikan diterima lagi. Jumlah itu ditambahkan lagi ke faktur {number} tanggal {date}.',
     seller: 'Penjual',
     buyer: 'Pembeli',
     taxId: 'NPWP / ID pajak',
@@ -537,7 +537,7 @@ export const id: Catalogue = {
     amount: 'Jumlah',
     refundLine: 'Pengembalian dana: {product}',
     chargebackLine: 'Ditarik kembali oleh bank: {product}',
-    returnedLine: 'Pengembalian dana yang tidak berhasil: {product}',
+    returnedLine: 'Diterima lagi: {product}',
     net: 'Jumlah bersih',
     tax: 'Pajak ({rate})',
     total: 'Total',

@@ -530,7 +530,7 @@ export const it: Catalogue = {
     corrects:
       'Rettifica la fattura {number} del {date}: sono stati aggiunti i dati dell’acquirente. Questo documento la sostituisce; tutti gli importi restano uguali.',
     returned:
-      'Un rimborso precedente non è andato a buon fine. Il suo importo si aggiunge di nuovo alla fattura {number} del {date}.',
+      'Un importo che era stato restituito è stato ricevuto di nuovo. Si aggiunge di nuovo alla fattura {number} del {date}.',
     seller: 'Venditore',
     buyer: 'Acquirente',
     taxId: 'Partita IVA / codice fiscale',
@@ -538,7 +538,7 @@ export const it: Catalogue = {
     amount: 'Importo',
     refundLine: 'Rimborso: {product}',
     chargebackLine: 'Stornato dalla banca: {product}',
-    returnedLine: 'Rimborso non riuscito: {product}',
+    returnedLine: 'Ricevuto di nuovo: {product}',
     net: 'Imponibile',
     tax: 'Imposta ({rate})',
     total: 'Totale',

@@ -522,7 +522,7 @@ export const ja: Catalogue = {
     refers: '{date}付の請求書 {number} に対する返金明細書',
     corrects:
       '{date}付の請求書 {number} を修正し、購入者の情報を追加しました。この書類が元の請求書に代わります。金額に変更はありません。',
-    returned: '以前の返金が完了しなかったため、{date}付の請求書 {number} にその金額を再び加えます。',
+    returned: '一度返された金額を再び受領したため、{date}付の請求書 {number} にその金額を再び加えます。',
     seller: '販売者',
     buyer: '購入者',
     taxId: '税務登録番号',
@@ -530,7 +530,7 @@ export const ja: Catalogue = {
     amount: '金額',
     refundLine: '返金：{product}',
     chargebackLine: '銀行による取り消し：{product}',
-    returnedLine: '完了しなかった返金：{product}',
+    returnedLine: '再受領：{product}',
     net: '税抜金額',
     tax: '税（{rate}）',
     total: '合計',

@@ -517,7 +517,7 @@ export const ko: Catalogue = {
     refers: '{date} 청구서 {number}에 대한 환불 명세서',
     corrects:
       '{date} 청구서 {number}을(를) 수정하여 구매자 정보를 추가했습니다. 이 문서가 원래 청구서를 대신하며, 금액은 모두 그대로입니다.',
-    returned: '이전 환불이 완료되지 않아 {date} 청구서 {number}에 해당 금액을 다시 더합니다.',
+    returned: '반환된 금액을 다시 받아 {date} 청구서 {number}에 해당 금액을 다시 더합니다.',
     seller: '판매자',
     buyer: '구매자',
     taxId: '세금 식별 번호',
@@ -525,7 +525,7 @@ export const ko: Catalogue = {
     amount: '금액',
     refundLine: '환불: {product}',
     chargebackLine: '은행이 취소함: {product}',
-    returnedLine: '완료되지 않은 환불: {product}',
+    returnedLine: '다시 받음: {product}',
     net: '공급가액',
     tax: '세금 ({rate})',
     total: '합계',

@@ -528,7 +528,7 @@ export const nl: Catalogue = {
     refers: 'Creditnota bij factuur {number} van {date}',
     corrects:
       'Corrigeert factuur {number} van {date}: de gegevens van de koper zijn toegevoegd. Dit document komt in de plaats ervan; alle bedragen blijven gelijk.',
-    returned: 'Een eerdere terugbetaling is niet gelukt. Het bedrag komt weer bij factuur {number} van {date}.',
+    returned: 'Een bedrag dat was teruggegaan, is opnieuw ontvangen. Het komt weer bij factuur {number} van {date}.',
     seller: 'Verkoper',
     buyer: 'Koper',
     taxId: 'Btw- of belastingnummer',
@@ -536,7 +536,7 @@ export const nl: Catalogue = {
     amount: 'Bedrag',
     refundLine: 'Terugbetaling: {product}',
     chargebackLine: 'Teruggeboekt door de bank: {product}',
-    returnedLine: 'Mislukte terugbetaling: {product}',
+    returnedLine: 'Opnieuw ontvangen: {product}',
     net: 'Nettobedrag',
     tax: 'Belasting ({rate})',
     total: 'Totaal',

@@ -525,7 +525,7 @@ export const pl: Catalogue = {
     corrects:
       'Koryguje fakturę {number} z dnia {date}: uzupełniono dane nabywcy. Ten dokument ją zastępuje; wszystkie kwoty pozostają bez zmian.',
     returned:
-      'Wcześniejszy zwrot nie doszedł do skutku. Jego kwota jest ponownie doliczona do faktury {number} z dnia {date}.',
+      'Kwota, która została zwrócona, wpłynęła ponownie. Jest ponownie doliczona do faktury {number} z dnia {date}.',
     seller: 'Sprzedawca',
     buyer: 'Nabywca',
     taxId: 'NIP / numer podatkowy',
@@ -533,7 +533,7 @@ export const pl: Catalogue = {
     amount: 'Kwota',
     refundLine: 'Zwrot: {product}',
     chargebackLine: 'Cofnięte przez bank: {product}',
-    returnedLine: 'Nieudany zwrot: {product}',
+    returnedLine: 'Ponownie otrzymano: {product}',
     net: 'Kwota netto',
     tax: 'Podatek ({rate})',
     total: 'Razem',

@@ -523,7 +523,8 @@ export const ptBR: Catalogue = {
     refers: 'Nota de crédito da fatura {number} de {date}',
     corrects:
       'Corrige a fatura {number} de {date}: os dados do comprador foram acrescentados. Este documento a substitui; todos os valores continuam iguais.',
-    returned: 'Um reembolso anterior não foi concluído. O valor é somado de novo à fatura {number} de {date}.',
+    returned:
+      'Um valor que havia sido devolvido foi recebido de novo. Ele é somado de novo à fatura {number} de {date}.',
     seller: 'Vendedor',
     buyer: 'Comprador',
     taxId: 'Identificação fiscal',
@@ -531,7 +532,7 @@ export const ptBR: Catalogue = {
     amount: 'Valor',
     refundLine: 'Reembolso: {product}',
     chargebackLine: 'Estornado pelo banco: {product}',
-    returnedLine: 'Reembolso não concluído: {product}',
+    returnedLine: 'Recebido de novo: {product}',
     net: 'Valor líquido',
     tax: 'Imposto ({rate})',
     total: 'Total',

@@ -517,7 +517,8 @@ export const tr: Catalogue = {
     refers: '{date} tarihli {number} numaralı faturanın iadesi',
     corrects:
       '{date} tarihli {number} numaralı faturayı düzeltir: alıcının bilgileri eklendi. Bu belge onun yerine geçer; tüm tutarlar aynı kalır.',
-    returned: 'Önceki bir iade gerçekleşmedi. Tutarı, {date} tarihli {number} numaralı faturaya yeniden eklendi.',
+    returned:
+      'Geri verilmiş olan bir tutar yeniden alındı. Bu tutar, {date} tarihli {number} numaralı faturaya yeniden eklendi.',
     seller: 'Satıcı',
     buyer: 'Alıcı',
     taxId: 'Vergi numarası',
@@ -525,7 +526,7 @@ export const tr: Catalogue = {
     amount: 'Tutar',
     refundLine: 'İade: {product}',
     chargebackLine: 'Banka tarafından geri alındı: {product}',
-    returnedLine: 'Gerçekleşmeyen iade: {product}',
+    returnedLine: 'Yeniden alındı: {product}',
     net: 'Net tutar',
     tax: 'Vergi ({rate})',
     total: 'Toplam',

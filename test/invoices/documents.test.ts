@@ -172,6 +172,19 @@ test('credit notes and corrected invoices name the invoice that they are about',
   assert.match(await textOf(await invoicePdf(correction)), /Corrects invoice K7Q2-2026-000120 of November 20, 2026/)
 })
 
+test('an invoice of money that came again fits a failed refund and a bank that gives back, in every language', async () => {
+  const returned = invoiceOf('en', { reason: 'returned', refersTo: REFERENCE })
+  const text = (await textOf(await invoicePdf(returned))).replaceAll(/\s+/g, ' ')
+  assert.match(text, /received again\. It is added again to invoice K7Q2-2026-000120 of November 20, 2026/)
+  assert.match(text, /Received again: Ein Buch/)
+  for (const locale of LOCALES) {
+    const { invoice: words } = await catalogueOf(locale)
+    const refund = words.refundLine.replace('{product}', '').replace(/\s*[:：]\s*$/, '')
+    for (const wording of [words.returned, words.returnedLine])
+      assert(!wording.toLowerCase().includes(refund.toLowerCase()), `${locale}: ${wording}`)
+  }
+})
+
 // The schema of Factur-X 1.07.3, profile EN 16931, as FNFE-MPE and FeRD publish it.
 const SCHEMAS = new URL('factur-x/', import.meta.url)
 const schemaFiles = fs.readdirSync(SCHEMAS).map((fileName) => ({
