@@ -42,7 +42,7 @@ export function registerCheckout(
   { db, jobs, processors, payments, config, urls, baseUrl }: CheckoutParts,
 ): void {
   const { secrets, limits, statementPrefix } = config
-  const checkTaxId = buyerTaxIdChecker(db, registerAsker(config.viesUrl))
+  const checkTaxId = buyerTaxIdChecker(db, registerAsker(config.viesUrl, { log: server.log }))
   const settings = {
     checkTaxId,
     statementPrefix,

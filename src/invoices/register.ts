@@ -31,7 +31,7 @@ export async function registerInvoices(
     invoiceUrl: urls.invoiceUrl,
     limit: config.limits.invoice,
   })
-  const ask = registerAsker(config.viesUrl)
+  const ask = registerAsker(config.viesUrl, { log: server.log })
   if (config.viesUrl) await jobs.every(EVERY_MINUTE, 'check_tax_ids', () => askDueTaxIds(db, ask))
   else await jobs.never('check_tax_ids')
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { viesCountry } from '../tax-ids/check.ts'
-import type { AskRegister } from '../tax-ids/vies.ts'
+import type { AskRegister, Requester } from '../tax-ids/vies.ts'
 import type { TaxId } from './document.ts'
 
 /** Few, because VIES refuses a client that asks much at once. */
@@ -15,6 +15,7 @@ const MOST_TRIES = 22
 
 interface Due extends TaxId {
   invoiceId: string
+  sellerId: string
   seller: TaxId[]
 }
 
@@ -22,8 +23,8 @@ interface Due extends TaxId {
 export async function askDueTaxIds(db: Db, ask: AskRegister): Promise<void> {
   for (;;) {
     const due = await claimDue(db)
-    for (const { invoiceId, country, id, seller } of due) {
-      const { state, consultation } = await ask({ country, taxId: id }, inVies(seller))
+    for (const { invoiceId, country, id, sellerId, seller } of due) {
+      const { state, consultation } = await ask({ country, taxId: id }, inVies(sellerId, seller))
       await sql`
         update tax_id_checks set state = ${state}, consultation = ${consultation ?? null}, checked_at = now(), tries = tries + 1,
           due_at = case when ${state} = 'unavailable' and tries + 1 < ${MOST_TRIES}
@@ -35,8 +36,8 @@ export async function askDueTaxIds(db: Db, ask: AskRegister): Promise<void> {
 }
 
 /** The seller's own number gets the consultation number from VIES, which proves that the seller asked. */
-const inVies = (seller: readonly TaxId[]): { country: string; taxId: string } | undefined =>
-  seller.map(({ country, id }) => ({ country, taxId: id })).find(({ country }) => viesCountry(country))
+const inVies = (sellerId: string, taxIds: readonly TaxId[]): Requester | undefined =>
+  taxIds.map(({ country, id }) => ({ sellerId, country, taxId: id })).find(({ country }) => viesCountry(country))
 
 async function claimDue(db: Db): Promise<Due[]> {
   const { rows } = await sql<Due>`
@@ -44,6 +45,8 @@ async function claimDue(db: Db): Promise<Due[]> {
     from invoices i
     where i.id = c.invoice_id and c.invoice_id in (
       select invoice_id from tax_id_checks where due_at <= now() order by due_at limit ${AT_ONCE} for update skip locked)
-    returning c.invoice_id as "invoiceId", c.country, c.tax_id as id, i.data->'seller'->'taxIds' as seller`.execute(db)
+    returning c.invoice_id as "invoiceId", c.country, c.tax_id as id, i.seller_id as "sellerId", i.data->'seller'->'taxIds' as seller`.execute(
+    db,
+  )
   return rows
 }

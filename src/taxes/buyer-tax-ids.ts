@@ -112,7 +112,7 @@ async function askOnce(
     db,
   )
   if (rows[0]) return { ...rows[0], checkedAt: rows[0].checkedAt.toISOString() }
-  const answer = await ask({ country, taxId: id }, { country: sellerCountry, taxId: sellerTaxId })
+  const answer = await ask({ country, taxId: id }, { sellerId, country: sellerCountry, taxId: sellerTaxId })
   if (answer.state === 'unchecked') return undefined
   refuseUnlessValid(answer, id)
   const consultation = answer.consultation ?? null

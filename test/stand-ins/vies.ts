@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Ends } from '../support/shop.ts'
 import { atEnd } from '../support/ends.ts'
 
-type Weather = 'valid' | 'invalid' | 'away' | 'busy' | 'down' | 'nonsense' | 'another' | 'late'
+type Weather = 'valid' | 'invalid' | 'away' | 'busy' | 'stranger' | 'down' | 'nonsense' | 'another' | 'late'
 
 /** Stands in for the REST interface of VIES, in the weather that a test sets. */
 export async function startVies(t: Ends) {
@@ -21,7 +21,7 @@ export async function startVies(t: Ends) {
       countryCode: body.countryCode,
       vatNumber: weather === 'another' ? '000000000' : body.vatNumber,
       requestDate: '2026-11-25T02:00:00.000Z',
-      valid: weather === 'valid' || weather === 'another',
+      valid: ['valid', 'another', 'stranger'].includes(weather),
       requestIdentifier: body.requesterNumber ? 'WAPIAAAAYx2lVQnO' : '',
       name: '---',
       address: '---',
@@ -30,6 +30,9 @@ export async function startVies(t: Ends) {
     response.writeHead(weather === 'down' ? 503 : 200, { 'content-type': 'application/json' })
     if (weather === 'nonsense' || weather === 'down') response.end('<html>Service Unavailable</html>')
     else if (weather === 'busy') response.end(JSON.stringify(error('MS_MAX_CONCURRENT_REQ')))
+    // the number of who asks is not known
+    else if (weather === 'stranger' && body.requesterNumber)
+      response.end(JSON.stringify(error('INVALID_REQUESTER_INFO')))
     // an older way of saying it: no, and beside it that the member state is away
     else if (weather === 'away') response.end(JSON.stringify({ ...answer, userError: 'MS_UNAVAILABLE' }))
     else response.end(JSON.stringify(answer))
