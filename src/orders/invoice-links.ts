@@ -28,6 +28,8 @@ export interface OrderInvoice {
   id: string
   number: string
   kind: ListedInvoice['kind']
+  /** The entry in the books for which it was issued. */
+  cause: string
   amountMinor: number
   currency: string
   issuedAt: string
@@ -36,8 +38,8 @@ export interface OrderInvoice {
 /** The invoices of an order `o`, in the order in which they were issued. Null: it has none. */
 export const invoicesOfOrder = sql<OrderInvoice[] | null>`
   case when o.paid_at is not null and o.amount_minor > 0 then (
-    select json_agg(json_build_object('id', i.id, 'number', i.number, 'kind', i.kind, 'amountMinor', i.amount_minor,
-      'currency', i.currency, 'issuedAt', i.issued_at) order by i.id)
+    select json_agg(json_build_object('id', i.id, 'number', i.number, 'kind', i.kind, 'cause', i.cause,
+      'amountMinor', i.amount_minor, 'currency', i.currency, 'issuedAt', i.issued_at) order by i.id)
     from invoices i where i.order_id = o.id) end`
 
 /** The field of an answer. Absent where there are no invoices. */

@@ -154,7 +154,7 @@ async function mailFor(
     ...picture,
     facts: namesSeller ? [...facts, [mail.seller, shown.seller], [mail.questionsTo, support]] : facts,
     button: { label, url },
-    documents: documentsOf(kind, order, reading, invoiceUrl),
+    documents: documentsOf(data, order, reading, invoiceUrl),
     language: layoutIn(reading),
     // a buyer who has paid for something has a contract
     ...(order.paidAt &&

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { codeOf } from '../../src/sellers/codes.ts'
+import { deliverUntil, says, startMailServer } from '../stand-ins/mail-server.ts'
+import { codeRow } from '../support/codes.ts'
+import { PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
 import { newBrowser } from '../support/seller.ts'
-import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
+import { SECRET, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
 interface Mail {
   subject: string
@@ -34,6 +37,35 @@ test('a buyer finds the documents in the status, the receipt and the mail about 
   const credit = (await listed()).at(-1)!
   assert.equal(credit.kind, 'credit_note')
   assert.ok((await mailWith(credit.number)).text.includes(credit.url))
+})
+
+test('two refunds whose mails come late have the link of their own credit note each', async (t) => {
+  let isAway = false
+  const server = await startMailServer(t, {
+    onConnect: (_, done) => done(isAway ? says(421, 'back soon') : null),
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const ann = newBrowser(shop)
+  await ann.askCode('ann@shop.test')
+  await ann.tryCode('ann@shop.test', codeOf(SECRET, (await codeRow(shop, 'ann@shop.test'))!.id))
+  assert.equal((await ann.call('PUT', '/api/invoice-profile', PROFILE)).status, 200)
+  const orderId = await paidOrder(shop, await shop.product())
+  const toBuyer = async () => server.mails.filter(({ to }) => to.includes('bob@example.com')).map(({ mail }) => mail)
+  await eventually(toBuyer, (mails) => mails.length === 1)
+  isAway = true
+  await refunded(shop, ann, orderId, 500)
+  await refunded(shop, ann, orderId, 700)
+  isAway = false
+  const late = (await deliverUntil(shop, toBuyer, (mails) => mails.length === 3)).slice(1)
+  const credits = (await documents(shop, orderId)).filter(({ kind }) => kind === 'credit_note')
+  assert.deepEqual(
+    late.map(({ text }) => credits.filter(({ number }) => text!.includes(number)).map(({ amountMinor }) => amountMinor)).sort(), // oxfmt-ignore
+    [[500], [700]],
+  )
+  for (const { text } of late) {
+    const { number, amountMinor } = credits.find((one) => text!.includes(one.number))!
+    assert(text!.includes(`$${amountMinor / 100}.00`), `${number}: ${text}`)
+  }
 })
 
 test('a seller lists only own documents, in pages and as CSV', async (t) => {

@@ -1,21 +1,25 @@
 import type { Reading } from '../../words/mail-language.ts'
 import type { InvoiceUrl } from '../invoice-links.ts'
-import type { BuyerMail, MailOrder } from './mail-data.ts'
+import type { MailData, MailOrder } from './mail-data.ts'
 
-/** The document that a mail is about: the sale's invoice or its correction with a receipt, the newest credit note where money went back. */
+/**
+ * The document that a mail is about: the sale's invoice or its correction with a receipt, and where money went back the credit note of
+ * this money: by the time of the mail there can be further ones.
+ */
 export function documentsOf(
-  kind: BuyerMail,
+  { kind, cause }: Pick<MailData, 'kind' | 'cause'>,
   { invoices }: Pick<MailOrder, 'invoices'>,
   { words }: Reading,
   invoiceUrl: InvoiceUrl,
 ): { label: string; url: string }[] {
-  const last = (wanted: string) => invoices?.findLast((one) => one.kind === wanted)
+  const last = (wanted: string, of?: string) =>
+    invoices?.findLast((one) => one.kind === wanted && (of === undefined || one.cause === of))
   // the first invoice is the sale's: a later one is about a refund that did not arrive
   const document =
     kind === 'receipt'
       ? (last('correction') ?? invoices?.find((one) => one.kind === 'invoice'))
       : kind === 'refunded' || kind === 'dispute_lost'
-        ? last('credit_note')
+        ? last('credit_note', cause)
         : undefined
   if (!document) return []
   const { invoice, creditNote, correction } = words.invoice

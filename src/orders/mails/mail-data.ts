@@ -42,6 +42,8 @@ export interface MailData {
   amountMinor?: number
   /** The currency of that amount, if the money came in another one than the order's. */
   currency?: string
+  /** The entry in the books that the mail is about. Absent in a mail that an earlier release has enqueued. */
+  cause?: string
   /** The total of all refunds, with this one. */
   refundedMinor?: number
   /** For a lost dispute: the amount that was on hold and returns to the seller. */

@@ -96,7 +96,7 @@ function decideReturn(draft: Draft, before: DisputeRow, { lostMinor = before.los
  * Moves the order after a dispute has ended. The amount that is gone decides, not the bank's name for the outcome. Returns what
  * happens to the files when only a part is gone.
  */
-function moveAfterEnd(draft: Draft, { amountMinor, lostMinor }: DisputeRow): 'stay' | 'on_hold' | undefined {
+function moveAfterEnd(draft: Draft, { id, amountMinor, lostMinor }: DisputeRow): 'stay' | 'on_hold' | undefined {
   const { record, effects } = draft
   const { currency } = record
   if (lostMinor === 0) {
@@ -106,7 +106,8 @@ function moveAfterEnd(draft: Draft, { amountMinor, lostMinor }: DisputeRow): 'st
     return undefined
   }
   const moved = moveByMoney(draft, 'lose')
-  const mail = { kind: 'dispute_lost', amountMinor: lostMinor, currency } as const
+  const { cause } = entryFor(record, 'dispute', id)
+  const mail = { kind: 'dispute_lost', amountMinor: lostMinor, currency, cause } as const
   if (record.state === 'charged_back' || record.state === 'refunded') {
     if (!moved) return undefined
     effects.timeline.push('charged_back')

@@ -66,7 +66,10 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
   const wasRest = hasMoved && record.state === 'charged_back'
   if (wasRest) effects.timeline.push('charged_back')
   const mailData = { amountMinor, refundedMinor: record.refundedMinor, ...(wasRest && { wasRest }) }
-  effects.mails.push({ kind: 'refunded', ...mailData }, { kind: 'seller_refunded', ...mailData, byApi })
+  effects.mails.push(
+    { kind: 'refunded', ...mailData, cause: entry.cause },
+    { kind: 'seller_refunded', ...mailData, byApi },
+  )
 }
 
 /**
