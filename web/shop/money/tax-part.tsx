@@ -16,13 +16,12 @@ const TREATMENTS: Record<Report['items'][number]['treatment'], string> = {
   exempt: 'Exempt',
 }
 
-/** The tax of a period, for the seller's own filing. Without a tax profile there is nothing to see. */
+/** The tax of a period, for the seller's own filing. Who has no tax profile and had no tax sees nothing. */
 export function TaxPart() {
   const [period, setPeriod] = useState(() => periods()[0]!)
-  const profile = useLoad('tax-profile', () => get<{ profile: object | null }>('tax/profile'))
+  const hasAny = useLoad('tax-any', hasTax)
   const report = useLoad(`tax ${period}`, () => get<Report>('tax/report', { period }))
-  const hasAny = profile.value?.profile || (report.value && report.value.items.length > 0)
-  if (!hasAny) return null
+  if (!hasAny.value) return null
   return (
     <section class="stack taxes" aria-labelledby="tax">
       <div class="head">
@@ -82,6 +81,15 @@ const Lines = ({ items }: Pick<Report, 'items'>) => (
     </table>
   </section>
 )
+
+/** Without a profile the tax of earlier periods is still to be filed. The years have all quarters that the page lists. */
+async function hasTax(): Promise<boolean> {
+  const { profile } = await get<{ profile: object | null }>('tax/profile')
+  if (profile) return true
+  const years = new Set(periods().map((period) => period.slice(0, 4)))
+  const reports = await Promise.all([...years].map((period) => get<Report>('tax/report', { period })))
+  return reports.some(({ items }) => items.length > 0)
+}
 
 /** This quarter and the seven before it, then this year and the last one, in UTC. */
 function periods(): string[] {
