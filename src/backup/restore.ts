@@ -13,6 +13,7 @@ import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { SealError } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
+import { renewPrefixes } from '../invoices/profile.ts'
 import { type FilesBack, bringFilesBack } from './files.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
@@ -84,7 +85,7 @@ export async function restore(wanted: Restore): Promise<Restored> {
   )
   const unused = (await unusedSegments(vault, base, timeline, asked)) + passedOver
   onProgress('the files')
-  const files = await inWords(() => restoreFiles(postgres, vault, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
+  const files = await inWords(() => restoreRest(postgres, vault, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
   await moveIntoPlace(working, dataDir)
   return { base, bytes, lastAt, files, unused }
@@ -198,7 +199,7 @@ async function hasItsLog(vault: Vault, { id }: Base): Promise<boolean> {
   return daily.some((base) => base.id === id)
 }
 
-async function restoreFiles(dir: string, vault: Vault, openStorage: () => Promise<Storage>): Promise<FilesBack> {
+async function restoreRest(dir: string, vault: Vault, openStorage: () => Promise<Storage>): Promise<FilesBack> {
   // a part of the log that is written without the archive would be a gap for every later restore
   const postgres = await startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
   const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
@@ -207,6 +208,7 @@ async function restoreFiles(dir: string, vault: Vault, openStorage: () => Promis
     const back = await bringFilesBack(db, storage, vault)
     const { rows } = await sql<{ id: string }>`select storage_id as id from installation`.execute(db)
     await writeStorageId(storage, rows[0]!.id)
+    await renewPrefixes(db)
     return back
   } finally {
     await close()

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
 import { cleanAddress, cleanTaxId, filledText, fittingText } from './party.ts'
 import { type InvoiceProfile, LONGEST, type OwnProfile } from './schema.ts'
 
@@ -40,13 +40,38 @@ export async function putProfile(db: Db, sellerId: string, given: InvoiceProfile
   return findProfile(db, sellerId)
 }
 
+/** Hardly any first prefix is so long, and there are so many of this length that none comes twice by chance. */
+const RENEWED_LENGTH = 6
+
+/**
+ * Gives each seller another prefix, with which the series go on. After a restore nothing here knows the numbers that came after the backup,
+ * and with the former prefix they would be given twice.
+ */
+export async function renewPrefixes(db: Db): Promise<void> {
+  // the backup can be of a release without invoices
+  const { rows: tables } = await sql`select where to_regclass('invoice_profiles') is not null`.execute(db)
+  if (tables.length === 0) return
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ sellerId: string }>`select seller_id as "sellerId" from invoice_profiles`.execute(tx)
+    for (const { sellerId } of rows)
+      for (let isRenewed = false; !isRenewed;) {
+        const prefix = prefixOf(`${sellerId} ${randomUUID()}`, RENEWED_LENGTH)
+        const { rows: renewed } = await sql`
+          update invoice_profiles set prefix = ${prefix}
+          where seller_id = ${sellerId} and not exists (select from invoice_profiles where prefix = ${prefix})
+          returning 1`.execute(tx)
+        isRenewed = renewed.length > 0
+      }
+  })
+}
+
 /** Crockford's base32 in capitals. The first is a letter, so that no prefix reads like a year. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ'
 const CHARACTERS = `0123456789${LETTERS}`
 
-/** The beginning of a seller's numbers, derived from the seller's id. */
-export function prefixOf(sellerId: string, length: number): string {
-  const [first = 0, ...bytes] = createHash('sha256').update(`invoice numbers of ${sellerId}`).digest()
+/** The beginning of a seller's numbers, derived from `of`: the seller's id, and after a restore also something random. */
+export function prefixOf(of: string, length: number): string {
+  const [first = 0, ...bytes] = createHash('sha256').update(`invoice numbers of ${of}`).digest()
   const rest = bytes.slice(0, length - 1).map((byte) => CHARACTERS[byte % CHARACTERS.length])
   return LETTERS[first % LETTERS.length] + rest.join('')
 }

@@ -34,6 +34,8 @@ let first: { dataDir: string; service: Service }
 let early: Sold
 let late: Sold
 let betweenThem: Date
+/** The number of the invoice of each sale. */
+let numbers: string[]
 /** Where the first service came back. */
 let comeBack: string
 
@@ -47,12 +49,16 @@ before(async () => {
   env = { BACKUP_URL: `file:${place}`, BACKUP_KEY }
   const dataDir = serviceFolder(t)
   first = { dataDir, service: await startService(t, dataDir, env) }
+  await asSuperuser(dataDir, `
+    insert into invoice_profiles (seller_id, prefix, is_on, legal_name, address, city, postcode, country)
+    select seller_id, 'K7Q2', true, 'Ann Books', '{"1 Street"}', 'Dublin', '', 'IE' from products limit 1`) // oxfmt-ignore
   early = await sell(first.service)
   const { status, out } = await backUp(dataDir)
   assert.equal(status, 0, out)
   assert.match(out, /complete: \d+ MB, \d+ files/)
   betweenThem = new Date(await nowOf(dataDir))
   late = await sell(first.service)
+  numbers = await numbersIn(dataDir)
   await sendAll(dataDir)
   first.service.child.kill('SIGKILL')
   await once(first.service.child, 'exit').catch(() => {})
@@ -124,6 +130,9 @@ async function asSuperuser(dataDir: string, text: string): Promise<any[]> {
   }
 }
 
+const numbersIn = async (dataDir: string): Promise<string[]> =>
+  (await asSuperuser(dataDir, 'select number from invoices order by id')).map(({ number }) => number)
+
 const nowOf = async (dataDir: string): Promise<string> =>
   (await asSuperuser(dataDir, 'select clock_timestamp()::text as now'))[0].now
 
@@ -182,13 +191,19 @@ test('a restore without the secret takes it from the backup, which nobody can re
   }
 })
 
-test('--at brings back a moment: what was sold later is not there', async () => {
+test('--at brings back a moment: what was sold later is not there, and the number of its invoice is not given again', async () => {
   const dataDir = newPlace()
   const { status, out } = await restoreInto(dataDir, {}, '--at', betweenThem.toISOString())
   assert.equal(status, 0, out)
   const service = await startService(t, dataDir, { ...env, BACKUP_URL: '', BACKUP_KEY: '' })
   await assertSold(service, early)
   assert.equal((await service.status(late.orderId)).status, 404)
+  await sell(service)
+  const [kept, ...given] = await numbersIn(dataDir)
+  assert.equal(kept, numbers[0])
+  assert.equal(given.length, 1)
+  assert.match(given[0]!, /^[A-Z][0-9A-Z]{5}-20\d\d-000002$/)
+  assert.deepEqual(numbers.map((one) => one.slice(-6)), ['000001', '000002']) // oxfmt-ignore
 })
 
 test('a restore overwrites nothing, and refuses what it cannot use, in one line each', async () => {
