@@ -70,16 +70,24 @@ const PRODUCT_LABELS: Record<string, string> = {
   statementSuffix: 'On the bank statement',
 }
 
+/** The members that are amounts of the product's currency. */
+const AMOUNT = /amount$/i
+
 export const proposeProductChange: Proposal = {
   look: { operationId: 'getOwnProduct', given: ({ productId }) => ({ productId }) },
   of({ productId, ...change }, { body, etag }) {
     const product = body as Product
     const now = product as unknown as Arguments
     const currency = typeof change['currency'] === 'string' ? change['currency'] : product.currency
-    const changed = Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(value, now[name] ?? null))
-    if (changed.length === 0) throw new Refusal('validation_failed', 'The product is like this already.')
+    const isOther = ([name, value]: [string, unknown]) => !isDeepStrictEqual(value, now[name] ?? null)
+    if (!Object.entries(change).some(isOther))
+      throw new Refusal('validation_failed', 'The product is like this already.')
+    const isOtherMoney = change['prices'] === undefined && currency !== product.currency
+    const changed = Object.entries(withFollowing(change, product)).filter(
+      (one) => isOther(one) || (isOtherMoney && AMOUNT.test(one[0]) && one[1] !== null),
+    )
     const shownAs = (name: string, value: unknown, of: string): string =>
-      name === 'prices' ? pricesIn(value) : /amount$/i.test(name) && typeof value === 'number' ? inMoney(value, of) : text(value) // oxfmt-ignore
+      name === 'prices' ? pricesIn(value) : AMOUNT.test(name) && typeof value === 'number' ? inMoney(value, of) : text(value) // oxfmt-ignore
     return {
       title: `Change ${product.name}`,
       shown: [
@@ -94,6 +102,29 @@ export const proposeProductChange: Proposal = {
       ifMatch: etag,
     }
   },
+}
+
+/**
+ * The change with what follows from it. An amount that the change leaves as it is means other money in another currency. Without pay
+ * what you want nothing is suggested, and each further price is its minimum. A change of `prices` says all of that itself.
+ */
+function withFollowing(change: Arguments, { amount, currency, suggestedAmount, ...product }: Product): Arguments {
+  if (change['prices'] !== undefined) return change
+  const isFixedNow = product.payWhatYouWant && change['payWhatYouWant'] === false
+  const [, ...further] = product.prices
+  const following = {
+    amount,
+    ...(suggestedAmount !== undefined && { suggestedAmount: isFixedNow ? null : suggestedAmount }),
+    ...(isFixedNow &&
+      further.some(({ minimum }) => minimum !== undefined) && {
+        prices: [
+          { currency: change['currency'] ?? currency, amount: change['amount'] ?? amount },
+          ...further.map((one) => ({ currency: one.currency, amount: one.minimum ?? one.amount })),
+        ],
+      }),
+  }
+  // the members of the change come first, in their order
+  return { ...change, ...following, ...change }
 }
 
 const DISCOUNT_LABELS: Record<string, string> = {
