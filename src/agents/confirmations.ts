@@ -40,6 +40,10 @@ export interface Confirmation {
   status: number | null
 }
 
+/** The key that proposed it has not ended: otherwise the proposal is void. */
+const IS_LIVE = sql`exists (
+  select 1 from api_keys k where k.id = c.key_id and k.revoked_at is null and coalesce(k.expires_at > now(), true))`
+
 /** Stores a proposal that the seller is to decide. Refuses `too_many_confirmations`. */
 export const addConfirmation = (
   db: Db,
@@ -54,7 +58,8 @@ export const addConfirmation = (
       select ${newId('cnf')}, ${key.seller.id}, ${key.id}, ${key.name}, ${key.lastFour}, ${tool}, ${method}, ${path},
         ${JSON.stringify(body ?? {})}::jsonb, ${ifMatch ?? null}, ${JSON.stringify({ title, lines: shown })}::jsonb,
         now() + make_interval(mins => ${OPEN_MINUTES})
-      where (select count(*) from confirmations where seller_id = ${key.seller.id} and decision is null and expires_at > now()) < ${MOST_OPEN}
+      where (select count(*) from confirmations c
+        where c.seller_id = ${key.seller.id} and c.decision is null and c.expires_at > now() and ${IS_LIVE}) < ${MOST_OPEN}
       returning id, expires_at as "expiresAt"`.execute(tx)
     if (rows[0]) return rows[0]
     throw new Refusal(
@@ -63,8 +68,6 @@ export const addConfirmation = (
     )
   })
 
-const IS_LIVE = sql`exists (
-  select 1 from api_keys k where k.id = c.key_id and k.revoked_at is null and coalesce(k.expires_at > now(), true))`
 const COLUMNS = sql`
   c.id, c.tool, c.key_name as "keyName", c.last_four as "lastFour", c.method, c.path, c.body, c.if_match as "ifMatch", c.shown,
   c.created_at as "createdAt", c.expires_at as "expiresAt", c.status,

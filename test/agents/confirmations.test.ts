@@ -196,6 +196,19 @@ test('a program cannot bury the seller under proposals', async (t) => {
   assert.equal(said.filter(({ code }) => code === 'too_many_confirmations').length, 4)
 })
 
+test('the proposals of a key that has ended leave room for those of another key', async (t) => {
+  const { shop, ask, orderId, ann, key } = await prepared(t)
+  const { body: session } = await ann.call('GET', '/api/auth/session')
+  await sql`delete from confirmations where seller_id = ${session.seller.id}`.execute(shop.db)
+  await Promise.all(Array.from({ length: 20 }, () => ask('refund_order', { orderId, amount: 1 })))
+  const other = await makeKey(ann, SCOPES)
+  const { call } = await assistantWith(t, shop, other.secret)
+  const propose = async () => (await call('refund_order', { orderId, amount: 1 })).said
+  assert.equal((await propose()).code, 'too_many_confirmations')
+  await ann.call('DELETE', `/api/keys/${key.id}`)
+  assert.equal((await propose()).status, 'confirmation_required')
+})
+
 test('the assistant that asks is told what the seller has decided, and no other key is', async (t) => {
   const { shop, ann, ask, propose, confirm, at, orderId, productId } = await prepared(t)
   // those of the other tests are over
