@@ -144,7 +144,7 @@ export function readConfig(env: Environment = process.env): Config {
     demo: checked('DEMO', !isPublic, yesOrNo, '1 or 0'),
     webhookReach: checked('WEBHOOK_PRIVATE_NETWORKS', false, yesOrNo, '1 or 0')
       ? 'any'
-      : isPublic
+      : isPublic || demoOnNetwork // strangers choose addresses there too
         ? 'public'
         : 'loopback',
     startedByNpm: env.npm_lifecycle_event !== undefined,

@@ -499,6 +499,12 @@ test('a demo on a network may listen there, and is still no shop', () => {
   const demo = { DEMO_ON_NETWORK: '1' }
   const { host, demoOnNetwork, isPublic } = readConfig({ SECRET, ...demo })
   assert.deepEqual([host, demoOnNetwork, isPublic], ['0.0.0.0', true, false])
+  // strangers sign in there, and must not reach this machine by a webhook
+  const reach = (more: object) => readConfig({ SECRET, ...more }).webhookReach
+  assert.deepEqual(
+    [reach({}), reach(demo), reach({ ...demo, WEBHOOK_PRIVATE_NETWORKS: '1' })],
+    ['loopback', 'public', 'any'],
+  )
   assert.deepEqual(
     wrong({ ...demo, HOST: '10.0.0.1', BASE_URL: 'http://10.0.0.1:4000', APP_URL: 'http://laptop.local:4000' }),
     [],
