@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
-import { countUses, refuseBeyond } from '../kit/limits.ts'
+import { countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { momentOf, notValid } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { needs } from '../sellers/guard.ts'
@@ -31,6 +31,26 @@ const SENT_BY_HAND = { count: 60, seconds: 60 }
 async function countSentByHand(db: Db, sellerId: string, endpointId: string): Promise<void> {
   const counted = await countUses(db, [{ key: `sent by hand ${sellerId} ${endpointId}`, limit: SENT_BY_HAND }])
   refuseBeyond(counted, 'You have sent a lot to this endpoint by hand. Please wait a little.')
+}
+
+/**
+ * Limits the replays of many deliveries to one endpoint. Each of them can send all events of 30 days, so one is not one message. The
+ * limit leaves room for a receiver that is mended in several steps.
+ */
+const SENT_AGAIN = { count: 5, seconds: 3600 }
+
+/** Sends many deliveries again. A replay that finds nothing to send does not count. */
+async function replayMany(
+  db: Db,
+  ends: { sellerId: string; endpointId: string },
+  asked: { since: Date; status: 'failed' | 'all' },
+): Promise<number> {
+  const key = `sent again ${ends.sellerId} ${ends.endpointId}`
+  const counted = await countUses(db, [{ key, limit: SENT_AGAIN }])
+  refuseBeyond(counted, 'You have replayed many deliveries to this endpoint five times. Please wait up to an hour.')
+  const count = await replaySince(db, ends, asked)
+  if (count === 0) await giveBack(db, [key])
+  return count
 }
 
 /** Routes that show the deliveries to an endpoint, with every try, and send them again. */
@@ -120,7 +140,8 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
       schema: {
         operationId: 'replayWebhookDeliveries',
         summary: 'Send again everything since a time',
-        description: 'Ids stay the same. It reaches back for 30 days.',
+        description:
+          'Ids stay the same. It reaches back for 30 days. Five such replays an hour may go to one endpoint. One that finds nothing to send does not count.',
         tags: TAG,
         security: needs('webhooks:write'),
         params: EndpointParams,
@@ -132,7 +153,7 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
       const { seller } = await browsers.caller(request, reply)
       await countSentByHand(db, seller.id, request.params.endpointId)
       const { since, status = 'failed' } = request.body
-      const count = await replaySince(db, { sellerId: seller.id, ...request.params }, { since: startOf(since), status })
+      const count = await replayMany(db, { sellerId: seller.id, ...request.params }, { since: startOf(since), status })
       return reply.code(202).send({ count })
     },
   )

@@ -442,6 +442,39 @@ test('a seller can have only so much sent to an endpoint by hand, in all ways an
     for (const way of ways) assertProblem(await seller.call('POST', ...way), 429, 'rate_limited')
 })
 
+test('a seller can have many deliveries sent to an endpoint again only so often, and an empty replay does not count', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(t)
+  const [{ id }, { id: other }] = [await newEndpoint(ann, receiver.url), await newEndpoint(ann, receiver.url)]
+  const { body } = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+  const delivered = () =>
+    eventually(
+      () => ann.call('GET', `/api/webhook-endpoints/${id}/deliveries/${body.eventIds[0]}`),
+      (answer) => answer.body.status === 'delivered',
+    )
+  await delivered()
+  const replay = (status: string, endpointId = id) =>
+    ann.call('POST', `/api/webhook-endpoints/${endpointId}/replay`, { since: '2026-01-01', status })
+  for (let n = 1; n <= 6; n++) assert.deepEqual((await replay('failed')).body, { count: 0 })
+  const { body: product } = await ann.call('POST', '/api/products', { name: 'A draft', amount: 100, currency: 'USD' })
+  assert.equal((await ann.call('DELETE', `/api/products/${product.id}`)).status, 204)
+  for (let n = 1; n <= 5; n++) {
+    const answer = await replay('all')
+    assert.deepEqual([answer.status, answer.body.count > 0], [202, true], `${n}: ${JSON.stringify(answer.body)}`)
+  }
+  for (const status of ['all', 'failed']) {
+    const refused = await replay(status)
+    assertProblem(refused, 429, 'rate_limited')
+    // the hour, and not the minute of the messages by hand
+    assert(Number(refused.headers.get('retry-after')) > 60)
+  }
+  assert.equal((await replay('all', other)).status, 202)
+  // one by one is another count
+  const one = `/api/webhook-endpoints/${id}/deliveries/${body.eventIds[0]}/replay`
+  assert.equal((await ann.call('POST', one)).status, 202)
+})
+
 test('wrong endpoints are refused, and changes need a recent sign-in', async () => {
   const shop = shared()
   const email = newMailbox()
