@@ -367,6 +367,36 @@ test('keys, old secrets and what keys have changed are removed long after their 
   assert.deepEqual(await left(), [2, 2, 0])
 })
 
+test('of the activity of keys only so much is kept for a seller, and refused requests do not push out changes', async () => {
+  const [shop] = pair()
+  const [ann, bob] = [await signedInAnn(shop), newBrowser(shop)]
+  await bob.signInByCode(newMailbox())
+  const [{ id }, { id: other }] = [await makeKey(ann, ['orders:read']), await makeKey(bob, ['orders:read'])]
+  const add = (keyId: string, path: string, status: number | null, times: number) =>
+    sql`
+      insert into key_activity (seller_id, key_id, key_name, last_four, method, path, status)
+      select seller_id, id, name, 'abcd', 'DELETE', ${path}, ${status}::smallint
+      from api_keys, generate_series(1, ${times}::int) where id = ${keyId}`.execute(shop.db)
+  const kept = async (keyId: string) => {
+    const { rows } = await sql<{ path: string; count: number }>`
+      select path, count(*)::int as count from key_activity where key_id = ${keyId} group by path order by min(id)`.execute(
+      shop.db,
+    )
+    return rows.map(({ path, count }) => [path, count])
+  }
+  await sql`delete from key_activity`.execute(shop.db)
+  await add(id, '/old', 204, 3)
+  await add(id, '/unknown', null, 2)
+  await add(id, '/refused', 404, 9)
+  await add(other, '/theirs', 404, 4)
+  await sweepActivity(shop.db, { all: 10, refused: 4 })
+  assert.deepEqual(await kept(id), [['/old', 3], ['/unknown', 2], ['/refused', 4]]) // oxfmt-ignore
+  assert.deepEqual(await kept(other), [['/theirs', 4]])
+  await add(id, '/new', 204, 2)
+  await sweepActivity(shop.db, { all: 10, refused: 4 })
+  assert.deepEqual(await kept(id), [['/old', 2], ['/unknown', 2], ['/refused', 4], ['/new', 2]]) // oxfmt-ignore
+})
+
 test('the first proof of a mailbox ends the keys that another person has made before', async () => {
   const [shop] = pair()
   const email = newMailbox()

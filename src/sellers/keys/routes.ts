@@ -157,7 +157,8 @@ function listActivityRoute(server: Server, { db, browsers }: KeyRouteParts): voi
       schema: {
         operationId: 'listKeyActivity',
         summary: 'What your keys have changed',
-        description: 'Newest first, for a year. Each request of a key that can change something is here.',
+        description:
+          'Newest first. Each request of a key that can change something is here for a year: at most the last 100,000, and the last 10,000 that were refused.',
         tags: TAG,
         security: needs('keys:read'),
         querystring: ActivityQuery,

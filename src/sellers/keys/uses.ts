@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../kit/database.ts'
 import { errorForLog } from '../../kit/log.ts'
-import { sweepOld } from '../../kit/sweep.ts'
+import { sweepOld, sweepRows } from '../../kit/sweep.ts'
 import type { FoundKey } from './find.ts'
 
 const ACTIVITY_DAYS = 365
@@ -82,6 +82,30 @@ export async function listActivity(
   return rows
 }
 
-/** Removes entries from long ago. */
-export const sweepActivity = (db: Db): Promise<number> =>
-  sweepOld(db, { table: 'key_activity', time: 'at', days: ACTIVITY_DAYS })
+/** How many entries of a seller are kept: `all` of them together, and `refused` of those whose request was refused. */
+const MOST_KEPT = { all: 100_000, refused: 10_000 }
+/** The sellers share this time, so that the entries of one cannot hold up the sweep of the others'. */
+const BUDGET_MS = 60_000
+
+/** Removes entries from long ago, and a seller's oldest ones beyond the most that are kept. */
+export async function sweepActivity(db: Db, mostKept = MOST_KEPT): Promise<void> {
+  await sweepOld(db, { table: 'key_activity', time: 'at', days: ACTIVITY_DAYS })
+  // Refused requests go first: a key that may do almost nothing can make many of them, and they must not push out the changes.
+  await sweepBeyond(db, mostKept.refused, sql`status between 400 and 499`)
+  await sweepBeyond(db, mostKept.all, sql`true`)
+}
+
+async function sweepBeyond(db: Db, most: number, isKind: RawBuilder<unknown>): Promise<void> {
+  // the first look needs the index alone, and ends for almost every seller
+  const { rows } = await sql<{ sellerId: string; last: string }>`
+    select s.seller_id as "sellerId", beyond.id::text as last from (select distinct seller_id from api_keys) s
+    cross join lateral (select from key_activity where seller_id = s.seller_id order by id desc offset ${most}::int limit 1) many
+    cross join lateral (
+      select id from key_activity where seller_id = s.seller_id and ${isKind} order by id desc offset ${most}::int limit 1) beyond`.execute(
+    db,
+  )
+  for (const { sellerId, last } of rows) {
+    const isBeyond = sql`seller_id = ${sellerId} and id <= ${last}::bigint and ${isKind}`
+    await sweepRows(db, 'key_activity', isBeyond, { budgetMs: BUDGET_MS / rows.length })
+  }
+}

@@ -11,7 +11,7 @@ export function ActivitySection() {
     <Section
       id="activity"
       title="What your keys have changed"
-      about="Every request that can change something, for a year."
+      about="Every request that can change something, for a year: at most the last 100,000, and the last 10,000 that were refused."
     >
       <Shown of={list}>
         {(items) =>
