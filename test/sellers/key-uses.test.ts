@@ -161,7 +161,13 @@ test('every change by a key is in the list of what keys have done, also a refuse
   assert.equal(first.body.items.length, 2)
   const next = await ann.call('GET', `/api/activity?limit=2&cursor=${first.body.nextCursor}`)
   assert.notDeepEqual(next.body.items[0], first.body.items[0])
-  assertProblem(await ann.call('GET', '/api/activity?cursor=eA'), 400, 'validation_failed')
+  // a word, and a number that is larger than any id
+  for (const wrong of ['x', '9'.repeat(19)])
+    assertProblem(
+      await ann.call('GET', `/api/activity?cursor=${Buffer.from(wrong).toString('base64url')}`),
+      400,
+      'validation_failed',
+    )
   assertProblem(await program.call('GET', '/api/activity'), 403, 'insufficient_scope')
 })
 

@@ -22,7 +22,8 @@ import {
 import { listActivity } from './uses.ts'
 
 const TAG = ['Keys']
-const ACTIVITY_ID = '^[1-9]\\d{0,18}$'
+/** A number that always fits a bigint. */
+const ACTIVITY_ID = '^[1-9]\\d{0,17}$'
 
 type KeyRouteParts = KeyParts & {
   browsers: Browsers
