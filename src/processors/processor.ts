@@ -30,6 +30,8 @@ export interface RefundFact {
   amountMinor: number
   key?: string | undefined
   state?: 'failed' | undefined
+  /** The processor makes it when this dispute is lost: then the refund and the loss are the same money. */
+  disputeId?: string | undefined
 }
 
 export interface DisputeFact {

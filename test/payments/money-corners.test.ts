@@ -2,12 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
+import { FEES, sellerAccount } from '../../src/ledger/transfers.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
 import { checkRows } from '../../src/payments/reconciliation/rows.ts'
+import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/aged-orders.ts'
-import { changeSandbox, query } from '../stand-ins/processor.ts'
+import { RECEIPT, changeSandbox, mailsAbout, query } from '../stand-ins/processor.ts'
+import { documents, withInvoices } from '../support/invoices.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
+import { reconciliationOf } from '../support/reconciliation.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
@@ -280,6 +285,92 @@ test('a payment that was refunded and then disputed: the books match the account
   )
   assert.deepEqual(await inTransaction(shop.db, (tx) => trialBalance(tx)), [])
   assert.deepEqual(await inTransaction(shop.db, (tx) => checkRows(tx)), [])
+})
+
+test('Razorpay: a lost dispute and the refund that Razorpay makes for it are one loss, whichever is told first, for all or a part', async (t) => {
+  const { shop, bank } = await startRazorpayShop(t)
+  await withInvoices(shop)
+  const productId = await shop.product({ currency: 'INR', priceMinor: 50_000 })
+  const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [ACCOUNT.webhookSecret], apiUrl: bank.url })
+  const ways: Record<string, (disputeId: string) => Promise<void>> = {
+    async 'the loss first'(id) {
+      bank.moveDispute(id, 'lost')
+      await bank.delivered()
+      bank.refundLoss(id)
+    },
+    async 'the refund first'(id) {
+      bank.refundLoss(id)
+      await bank.delivered()
+      bank.moveDispute(id, 'lost')
+    },
+    async 'both at once'(id) {
+      bank.notifying.when = 'held'
+      bank.refundLoss(id)
+      bank.moveDispute(id, 'lost')
+      bank.notifying.when = 'now'
+      await bank.sendHeld((all) => all.reverse())
+    },
+  }
+  for (const amount of [50_000, 20_000])
+    for (const [way, tell] of Object.entries(ways)) {
+      const what = `${way}, ${amount}`
+      const order = await shop.checkout({ productId })
+      const paid = bank.pay(order.clientSecret!)
+      await bank.delivered()
+      const { id } = bank.openDispute(paid.id, { amount })
+      await bank.delivered()
+      assert.equal((await shop.status(order.orderId, BOB)).status, 'disputed')
+      await tell(id)
+      await bank.delivered()
+      const said = [await mailsAbout(shop, order), await mailsAbout(shop, order, 'seller')]
+      const booked = await shop.transfers(order.orderId)
+      // the same news once more: nothing changes
+      bank.moveDispute(id, 'lost')
+      await bank.delivered()
+      assert.deepEqual(await shop.transfers(order.orderId), booked, what)
+      assert.deepEqual([await mailsAbout(shop, order), await mailsAbout(shop, order, 'seller')], said, what)
+      const sum = (account: string) =>
+        booked.reduce(
+          (all, { debit, credit, amountMinor }) =>
+            all + (credit === account ? amountMinor : debit === account ? -amountMinor : 0),
+          0,
+        )
+      const leftMinor = 50_000 - amount
+      assert.deepEqual(
+        [sum(sellerAccount(shop.sellerId)), sum(FEES), sum('processor:razorpay')],
+        [leftMinor * 0.98, leftMinor * 0.02, 0 - leftMinor],
+        what,
+      )
+      const isRefund = way === 'the refund first'
+      const { status, refundedAmount, chargedBackAmount = 0 } = await shop.status(order.orderId, BOB)
+      assert.deepEqual(
+        [status, refundedAmount, chargedBackAmount],
+        [
+          leftMinor > 0 ? 'partially_refunded' : isRefund ? 'refunded' : 'charged_back',
+          isRefund ? amount : 0,
+          isRefund ? 0 : amount,
+        ],
+        what,
+      )
+      assert.deepEqual(
+        (await documents(shop, order.orderId)).map(({ kind, reason, amountMinor }) => [kind, reason, amountMinor]),
+        [
+          ['credit_note', isRefund ? 'refund' : 'chargeback', amount],
+          ['invoice', 'sale', 50_000],
+        ],
+        what,
+      )
+      // of the two only the one that counts is told to the buyer
+      const told = isRefund
+        ? ['Your refund: A book', ...(leftMinor > 0 ? ['Your files are back: A book'] : [])]
+        : [`${leftMinor > 0 ? 'Part of your payment' : 'Your payment'} was reversed: A book`]
+      assert.deepEqual(said[0]!.toSorted(), [RECEIPT, 'About your payment: A book', ...told].toSorted(), what)
+      const toSeller = ['A payment is disputed: A book', 'Dispute lost: A book', ...(isRefund ? ['Refunded: A book'] : [])] // oxfmt-ignore
+      assert.deepEqual(said[1]!.toSorted(), toSeller, what)
+    }
+  const result = await reconciliationOf(shop.databaseUrl, razorpay)
+  assert.deepEqual([result.differences, result.notAsked], [[], []])
+  assert.ok(result.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
 })
 
 test('a dispute in another currency than the payment holds the paid amount, and never more', async (t) => {

@@ -306,6 +306,25 @@ test('a lost dispute takes the seller’s part back, and a won one takes nothing
   assert.deepEqual(await all().differences(), [])
 })
 
+test('a refund that Razorpay makes for a lost dispute takes the seller’s part back once, whichever is told first', async () => {
+  const { bank } = all()
+  const [lossFirst, refundFirst] = [await all().sold(), await all().sold()]
+  const [first, second] = [lossFirst, refundFirst].map(({ order }) => bank.openDispute(order.paymentId).id as string)
+  for (const one of [lossFirst, refundFirst]) await all().shop.until(one.order.orderId, ({ status }) => status === 'disputed') // oxfmt-ignore
+  bank.moveDispute(first!, 'lost')
+  bank.refundLoss(second!)
+  await bank.delivered()
+  bank.refundLoss(first!)
+  bank.moveDispute(second!, 'lost')
+  await bank.delivered()
+  for (const one of [lossFirst, refundFirst]) {
+    await all().books(one.seller.id, 0, 0)
+    assert.deepEqual(reversalsOf(one), [NET])
+    assert.equal(await all().matterOf('not_taken_back', one.order.orderId), undefined)
+  }
+  assert.deepEqual(await all().differences(), [])
+})
+
 test('a lost dispute that the linked account cannot cover is the seller’s debt, and the operator reads of it', async () => {
   const one = await all().sold()
   await all().settled(one.seller.account)

@@ -5,6 +5,8 @@ import { type PaymentRecord, decide } from '../../src/payments/settle/decide.ts'
 import type { Dispute, Order, Payment, Refund } from '../../src/processors/razorpay/entities.ts'
 import { railOf } from '../../src/processors/razorpay/rails.ts'
 import { type Found, snapshotOf } from '../../src/processors/razorpay/snapshot.ts'
+import { FEES, type Transfer, processorAccount, sellerAccount } from '../../src/ledger/transfers.ts'
+import { balanceOf } from '../support/payment-histories.ts'
 
 const order: Order = {
   id: 'order_1',
@@ -128,6 +130,111 @@ test('a lost dispute that took nothing counts if everything was refunded, and is
     [lost(49_900, 0), lost(49_900, 49_900), lost(900, 0), lost(900, 49_000)],
     [0, 49_900, undefined, 49_000],
   )
+})
+
+const PAID: Payment = {
+  id: 'pay_0',
+  entity: 'payment',
+  order_id: order.id,
+  amount: 49_900,
+  currency: 'INR',
+  status: 'captured',
+  captured: true,
+  method: 'upi',
+  created_at: 1_700_000_000,
+}
+const disputed = (amount: number, more: Partial<Dispute> = {}): Dispute => ({
+  id: 'disp_0',
+  entity: 'dispute',
+  payment_id: PAID.id,
+  currency: 'INR',
+  amount,
+  amount_deducted: 0,
+  status: 'open',
+  phase: 'chargeback',
+  created_at: 1_700_000_100,
+  ...more,
+})
+const refunded = (amount: number, more: Partial<Refund> = {}): Refund => ({
+  id: 'rfnd_0',
+  entity: 'refund',
+  payment_id: PAID.id,
+  amount,
+  currency: 'INR',
+  status: 'processed',
+  receipt: null,
+  created_at: 1_700_000_200,
+  ...more,
+})
+
+test('a refund that Razorpay makes for a lost dispute and the loss are the same money, in any order of news and repeated', () => {
+  const news = ['open', 'open with refund', 'lost', 'not deducted', 'not deducted with refund', 'lost with refund'] as const // oxfmt-ignore
+  const inOrder = [
+    ['open', 'open with refund', 'lost with refund'],
+    ['open', 'lost', 'lost with refund', 'open', 'open with refund'],
+    ['lost with refund', 'lost', 'open with refund'],
+  ] as const
+  for (const amount of [49_900, 20_000]) {
+    const reported = (one: (typeof news)[number]) =>
+      snapshotOf({
+        order,
+        payments: [PAID],
+        refunds: one.endsWith('refund') ? [refunded(amount)] : [],
+        disputes: [
+          disputed(amount, {
+            status: one.startsWith('open') ? 'open' : 'lost',
+            amount_deducted: one.startsWith('lost') ? amount : 0,
+          }),
+        ],
+      })
+    const hear = (told: readonly (typeof news)[number][]) => {
+      let record = newRecord()
+      const transfers: Transfer[] = []
+      let creditNotes = 0
+      for (const one of told) {
+        const { next, effects } = decide(record, reported(one))
+        record = next
+        transfers.push(...effects.transfers)
+        creditNotes += effects.documents.filter(({ reason }) => reason !== 'sale').length
+      }
+      const feeMinor = amount === 49_900 ? 0 : 598
+      assert.equal(balanceOf(transfers, sellerAccount('sel_1'), 'INR'), 49_900 - amount - feeMinor, told.join(', '))
+      assert.equal(balanceOf(transfers, FEES, 'INR'), feeMinor)
+      assert.equal(balanceOf(transfers, processorAccount('razorpay'), 'INR'), amount - 49_900)
+      return creditNotes
+    }
+    for (const told of inOrder)
+      for (const times of [1, 2]) assert.equal(hear(told.flatMap((one) => Array<typeof one>(times).fill(one))), 1)
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...news), { maxLength: 8 }), (told) => {
+        hear([...told, 'lost with refund'])
+      }),
+    )
+  }
+})
+
+test('a refund counts beside a dispute when it is ours, older, of another amount or payment, or taken for another dispute', () => {
+  const lost = (amount: number, more: Partial<Dispute> = {}) =>
+    disputed(amount, { status: 'lost', amount_deducted: amount, ...more })
+  const found = (refunds: Refund[], disputes: Dispute[]) =>
+    snapshotOf({ order, payments: [PAID], refunds, disputes }).refunds.map(({ disputeId }) => disputeId)
+  const one = refunded(200)
+  assert.deepEqual(found([one], [lost(200)]), ['disp_0'])
+  assert.deepEqual(found([one], [lost(900, { amount_deducted: 200 })]), ['disp_0'])
+  assert.deepEqual(found([one], [disputed(200)]), ['disp_0'])
+  assert.deepEqual(found([one], [disputed(200, { status: 'won' })]), [undefined])
+  assert.deepEqual(found([one], [disputed(200, { phase: 'retrieval' })]), [undefined])
+  for (const more of [
+    { receipt: 'ref_1' },
+    { created_at: 1_700_000_099 },
+    { amount: 201 },
+    { status: 'failed' },
+  ] as const)
+    assert.deepEqual(found([{ ...one, ...more }], [lost(200)]), [undefined], JSON.stringify(more))
+  const second = { ...one, id: 'rfnd_1', created_at: 1_700_000_300 }
+  assert.deepEqual(found([second, one], [lost(200)]), [undefined, 'disp_0'])
+  assert.deepEqual(found([one, second], [lost(200), lost(200, { id: 'disp_1' })]), ['disp_0', 'disp_1'])
+  assert.deepEqual(found([one], [disputed(200), lost(200, { id: 'disp_1' })]), ['disp_1'])
 })
 
 test('the order of a list has no effect', () => {

@@ -69,6 +69,10 @@ export function refundInDashboard(run: Run, random: Random): string | undefined 
   const amountMinor = partOf(rest, payment, random)
   const { bank } = payment
   if (amountMinor <= 0 || (bank && claimed(payment, capture) > 0)) return undefined
+  // Razorpay's dashboard shows it as the refund that Razorpay makes for a lost dispute, which is no money beside the loss
+  const isLoss = ({ captureId, ...one }: BankPayment['disputes'][number]) =>
+    captureId === capture.id && [one.amountMinor, one.lostMinor].includes(amountMinor)
+  if (!bank && payment.disputes.some(isLoss)) return undefined
   const pending = random.chance(0.3)
   if (!bank) {
     razorpay.refundInDashboard(capture.id, { amount: amountMinor, status: pending ? 'pending' : 'processed' })

@@ -30,6 +30,8 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
   const payments = new Map<string, Json>()
   const refunds = new Map<string, Json>()
   const disputes = new Map<string, Json>()
+  /** The refunds that a lost dispute led to. The API does not name the dispute. */
+  const lossRefunds = new Set<string>()
   /** Further data of an order that the API does not show: how it is captured. */
   const captures = new Map<string, string>()
   const idempotent = new Map<string, { body: string; answer?: Json }>()
@@ -212,6 +214,14 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       emit(`payment.dispute.${status}`, { payment: payments.get(dispute.payment_id)!, dispute })
     },
 
+    /** The refund that Razorpay makes for a dispute that is lost, or is about to be, of the money that the loss takes. */
+    refundLoss(disputeId: string): Json {
+      const dispute = disputes.get(disputeId)!
+      const payment = payments.get(dispute.payment_id)!
+      const amount = dispute.status === 'lost' ? dispute.amount_deducted : Math.min(dispute.amount, leftOf(dispute))
+      return makeRefund(payment, { amount, receipt: null, status: 'processed', isForLoss: true })
+    },
+
     /** Carries out a request, or throws a Refused. */
     answer,
     shown,
@@ -222,7 +232,8 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
   function leftOf({ id, payment_id: paymentId }: Json): number {
     const taken = (all: Iterable<Json>, isTaken: (one: Json) => boolean, of: string): number =>
       [...all].filter((one) => one.payment_id === paymentId && isTaken(one)).reduce((sum, one) => sum + one[of], 0)
-    const refunded = taken(refunds.values(), ({ status }) => status === 'processed', 'amount')
+    const isRefunded = (one: Json) => one.status === 'processed' && !lossRefunds.has(one.id)
+    const refunded = taken(refunds.values(), isRefunded, 'amount')
     const lost = taken(disputes.values(), (one) => one.id !== id && one.status === 'lost', 'amount_deducted')
     return Math.max(0, payments.get(paymentId)!.amount - refunded - lost)
   }
@@ -241,7 +252,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     else if (payment.captured) payment.status = 'captured'
   }
 
-  function makeRefund(payment: Json, { amount, receipt, status, createdAt }: Json): Json {
+  function makeRefund(payment: Json, { amount, receipt, status, createdAt, isForLoss = false }: Json): Json {
     const refund = {
       id: razorpayId('rfnd_'),
       entity: 'refund',
@@ -258,6 +269,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       speed_requested: 'normal',
     }
     refunds.set(refund.id, refund)
+    if (isForLoss) lossRefunds.add(refund.id)
     if (status !== 'failed') noteRefunded(payment, amount)
     emit('refund.created', { refund, payment })
     if (status !== 'pending') emit(`refund.${status}`, { refund, payment })

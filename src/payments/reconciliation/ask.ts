@@ -22,6 +22,8 @@ interface Fact {
   state?: string | null | undefined
   /** When settle booked that a dispute was won. */
   wonAt?: number | null | undefined
+  /** Of a refund that the processor makes when a dispute is lost: that dispute. */
+  disputeId?: string | undefined
 }
 
 export interface Answers {
@@ -95,6 +97,9 @@ function differencesOf(
     })
   for (const their of theirs) {
     const our = ours.find(({ kind, id }) => kind === their.kind && id === their.id)
+    const isLost = ({ kind, id, state }: Fact) => kind === 'dispute' && id === their.disputeId && state === 'lost'
+    // settle has booked its money as the loss
+    if (!our && ours.some(isLost)) continue
     if (!our) differ('only_at_processor', their, their, undefined)
     // a decision can come with another amount. It is final here: the operator reads that the bank takes won money after all
     else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
@@ -122,8 +127,8 @@ function factsOf({ captures, refunds, disputes, transfers = [] }: PaymentSnapsho
     ...captures.map(({ id, amountMinor, currency, capturedAt }): Fact => {
       return { kind: 'capture', id, amountMinor, currency, at: Date.parse(capturedAt) }
     }),
-    ...refunds.filter(isMade).map(({ id, captureId, amountMinor }): Fact => {
-      return { kind: 'refund', id, amountMinor, currency: currencyOf(captureId) }
+    ...refunds.filter(isMade).map(({ id, captureId, amountMinor, disputeId }): Fact => {
+      return { kind: 'refund', id, amountMinor, currency: currencyOf(captureId), disputeId }
     }),
     ...disputes.map(({ id, captureId, amountMinor, state }): Fact => {
       return { kind: 'dispute', id, amountMinor, currency: currencyOf(captureId), state }

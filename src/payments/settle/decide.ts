@@ -7,6 +7,7 @@ import { decideDispute } from './disputes.ts'
 import { decidePasses } from './passes.ts'
 import { type CapturePurpose, type Draft, type Effects, type PaymentRecord, entryFor } from './payment-record.ts'
 import { decideRefund } from './refunds.ts'
+import { isBookedAsLoss, withoutRefund } from './refunds-for-losses.ts'
 
 export type { PaymentRecord } from './payment-record.ts'
 
@@ -25,8 +26,8 @@ export function decide(record: PaymentRecord, snapshot: PaymentSnapshot): { next
   // failed refunds come first: a later refund may have sent the same money again
   const isFailed = ({ state }: RefundFact) => state === 'failed'
   for (const refund of [...snapshot.refunds.filter(isFailed), ...snapshot.refunds.filter((one) => !isFailed(one))])
-    decideRefund(draft, refund, snapshot)
-  for (const dispute of snapshot.disputes) decideDispute(draft, dispute)
+    if (!isBookedAsLoss(draft.record, refund, snapshot)) decideRefund(draft, refund, snapshot)
+  for (const dispute of snapshot.disputes) decideDispute(draft, withoutRefund(draft.record, dispute, snapshot))
   decidePasses(draft, snapshot)
   return { next: draft.record, effects: draft.effects }
 }

@@ -29,6 +29,7 @@ export function snapshotOf({ order, payments, refunds, disputes, transfers = [] 
   const authorized = byTime.find(({ status }) => status === 'authorized')
   const underWay = captured.at(-1) ?? authorized
   const asksBuyer = !underWay && payments.some(({ status }) => status === 'created')
+  const forDisputes = refundsForDisputes(captured, refunds, disputes)
   const keysUnderWay = refunds.flatMap((one) => (isSentBack(one) || hasFailed(one) ? [] : (keyOf(one) ?? [])))
   return {
     processorPaymentId: order.id,
@@ -52,12 +53,14 @@ export function snapshotOf({ order, payments, refunds, disputes, transfers = [] 
       .map((refund) => {
         const key = keyOf(refund)
         const state = hasFailed(refund) && { state: 'failed' as const }
+        const disputeId = forDisputes.get(refund.id)
         return {
           id: refund.id,
           captureId: refund.payment_id,
           amountMinor: refund.amount,
           ...(key && { key }),
           ...state,
+          ...(disputeId && { disputeId }),
         }
       }),
     ...(keysUnderWay.length > 0 && { refundKeysUnderWay: keysUnderWay }),
@@ -120,6 +123,37 @@ function deductedMinor(
     .reduce((sum, one) => sum + one.amount, 0)
   return minor > 0 || refundedMinor >= payment.amount ? minor : undefined
 }
+
+/**
+ * Finds the refunds that Razorpay makes because a dispute is lost, and returns the dispute of each. Razorpay refunds captured payments
+ * "only when you initiate a refund or when you lose a dispute" (https://razorpay.com/docs/payments/refunds/auto-refunds), and such a refund
+ * is the same money as the dispute's deducted amount. Nothing links the two, so the adapter compares what it can: the refund is not ours,
+ * is as large as the loss, and is not older than the dispute. It is documented behaviour, and was not tried at a live account.
+ */
+function refundsForDisputes(
+  captured: readonly Payment[],
+  refunds: readonly Refund[],
+  disputes: readonly Dispute[],
+): Map<string, string> {
+  const found = new Map<string, string>()
+  const made = refunds.filter((one) => isSentBack(one) && keyOf(one) === undefined).sort(byAge)
+  const ofState = (state: DisputeFact['state']) =>
+    disputes.filter((one) => isClaim(one) && disputeState(one) === state).sort(byAge)
+  for (const dispute of [...ofState('lost'), ...ofState('open')]) {
+    const payment = captured.find(({ id }) => id === dispute.payment_id)
+    if (!payment) continue
+    const lostMinor = disputeState(dispute) === 'lost' ? deductedMinor(dispute, payment, refunds) : undefined
+    const minor = lostMinor ?? disputedMinor(dispute, payment)
+    const fits = ({ id, payment_id: paymentId, amount, created_at: at }: Refund) =>
+      paymentId === payment.id && amount === minor && at >= dispute.created_at && !found.has(id)
+    const refund = made.find(fits)
+    if (refund) found.set(refund.id, dispute.id)
+  }
+  return found
+}
+
+const byAge = (a: Refund | Dispute, b: Refund | Dispute): number =>
+  a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
 
 /** "Closed" ends a suspicion of fraud without a verdict, so the deducted amount decides. */
 function disputeState({ status, amount_deducted: deducted }: Dispute): DisputeFact['state'] {
