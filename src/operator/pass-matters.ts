@@ -8,16 +8,19 @@ import type { Matter } from './matter.ts'
 // Where the processor passes money on to sellers' accounts: the money that has not got there, or has not come back.
 
 const MOST_SHOWN = 20
-/** The processor passes money on within minutes. */
+/**
+ * The processor passes money on, and takes it back, within minutes. They count from the last change of the two sums, and not from the
+ * sale: a refund or a lost dispute can come months after it.
+ */
 const PASS_HOURS = 6
 
 /** Refunds and lost disputes whose part has not come back from the seller's account for hours. */
 export async function notTakenBack(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ orderId: string; minor: number; currency: string; at: Date; isTried: boolean }>`
-    select a.order_id as "orderId", a.passed_minor - a.due_minor as minor, o.currency, a.created_at as at,
+    select a.order_id as "orderId", a.passed_minor - a.due_minor as minor, o.currency, a.changed_at as at,
       a.changed_at > now() - make_interval(days => ${LOOK_DAYS}) as "isTried"
     from passes a join orders o on o.id = a.order_id
-    where a.due_minor < a.passed_minor and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
+    where a.due_minor < a.passed_minor and a.changed_at < now() - make_interval(hours => ${PASS_HOURS})
     order by a.changed_at desc limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
   return rows.map(({ orderId, minor, currency, at, isTried }) => ({
     what: 'not_taken_back',
@@ -54,7 +57,7 @@ export async function notPassedOn(db: Db): Promise<Matter[]> {
   const { rows } = await sql<NotPassedOn>`
     with refunding as materialized (select order_id, seller_id, currency, minor from (${refundsUnderWay('all', 0)}) as w),
     missing as materialized (
-      select a.order_id, a.created_at, o.seller_id, o.currency, o.connected_account,
+      select a.order_id, a.created_at, a.changed_at, o.seller_id, o.currency, o.connected_account,
         a.due_minor - a.passed_minor - coalesce(w.minor, 0) as minor
       from passes a join orders o on o.id = a.order_id left join refunding w on w.order_id = a.order_id
       where a.due_minor > a.passed_minor),
@@ -72,15 +75,15 @@ export async function notPassedOn(db: Db): Promise<Matter[]> {
     select a.order_id as "orderId", split_part(a.connected_account, '@', 2) as account,
       exists (select from connected_accounts c where c.seller_id = a.seller_id and c.ended_at is null
         and a.connected_account = c.processor || '@' || c.account) as "isPresent",
-      a.minor::bigint, a.left_minor::bigint as "leftMinor", a.currency, a.created_at as at,
+      a.minor::bigint, a.left_minor::bigint as "leftMinor", a.currency, a.changed_at as at,
       (select t.failure from processor_transfers t where t.order_id = a.order_id and t.failure is not null
         order by t.made_at desc limit 1) as failure,
       not exists (select from processor_transfers t where t.order_id = a.order_id) as "isMissing"
     from shared a
-    where a.left_minor > 0 and a.created_at < now() - make_interval(hours => ${PASS_HOURS})
+    where a.left_minor > 0 and a.changed_at < now() - make_interval(hours => ${PASS_HOURS})
       -- what a refund under way has taken back is the buyer's
       and not exists (select from refunds r where r.order_id = a.order_id and r.state = 'requested')
-    order by a.created_at limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
+    order by a.changed_at limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
   return rows.map((pass) => {
     const why = pass.failure ? `failed (${pass.failure})` : pass.isMissing ? 'was never made' : 'is not done'
     return {

@@ -69,7 +69,7 @@ test('a sale whose account is gone is to be paid with a run, also when the selle
   all().route.transfersBecome = 'failed'
   const order = await all().paid(seller)
   all().route.transfersBecome = 'processed'
-  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(
+  await sql`update passes set changed_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(
     all().shop.db,
   )
   const advice = async () => (await all().matterOf('not_passed_on', order.orderId)).advice

@@ -24,7 +24,7 @@ async function failed(seller: Seller, daysAgo = 2): Promise<string> {
   return orderId
 }
 const aged = (orderId: string, days: number) =>
-  sql`update passes set created_at = now() - make_interval(days => ${days}) where order_id = ${orderId}`.execute(
+  sql`update passes set (created_at, changed_at) = (select at, at from (select now() - make_interval(days => ${days}) as at) as a) where order_id = ${orderId}`.execute(
     all().shop.db,
   )
 const adviceOn = async (orderId: string): Promise<string | undefined> =>

@@ -325,6 +325,14 @@ test('a refund that Razorpay makes for a lost dispute takes the seller’s part 
   assert.deepEqual(await all().differences(), [])
 })
 
+/** The operator's matter of an order, as if the sale, or the last change of its sums, had been two days ago. */
+async function ago(what: 'created_at' | 'changed_at', orderId: string, matter: string) {
+  await sql`update passes set ${sql.ref(what)} = now() - interval '2 days' where order_id = ${orderId}`.execute(
+    all().shop.db,
+  )
+  return all().matterOf(matter, orderId)
+}
+
 test('a lost dispute that the linked account cannot cover is the seller’s debt, and the operator reads of it', async () => {
   const one = await all().sold()
   await all().settled(one.seller.account)
@@ -333,10 +341,9 @@ test('a lost dispute that the linked account cannot cover is the seller’s debt
   all().bank.moveDispute(dispute.id, 'lost')
   await all().shop.until(one.order.orderId, ({ status }) => status === 'charged_back')
   await all().books(one.seller.id, -NET, NET)
-  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${one.order.orderId}`.execute(
-    all().shop.db,
-  )
-  const matter = await all().matterOf('not_taken_back')
+  const matterAfter = (change: 'created_at' | 'changed_at') => ago(change, one.order.orderId, 'not_taken_back')
+  assert.equal(await matterAfter('created_at'), undefined, 'the sale was long ago, and the loss just now')
+  const matter = await matterAfter('changed_at')
   assert.match(matter.says, /489\.02/)
   assert.deepEqual(await all().differences(), [])
   // one job goes on trying, however often the order is looked at
@@ -366,10 +373,9 @@ test('a transfer that fails is owed to the seller, is shown, and is passed on wh
   const { rows } = await sql<{ state: string; failure: string }>`
     select state, failure from processor_transfers where order_id = ${order.orderId}`.execute(all().shop.db)
   assert.deepEqual(rows, [{ state: 'failed', failure: 'Transfer failed due to insufficient balance' }])
-  await sql`update passes set created_at = now() - interval '2 days' where order_id = ${order.orderId}`.execute(
-    all().shop.db,
-  )
-  const matter = await all().matterOf('not_passed_on')
+  const matterAfter = (change: 'created_at' | 'changed_at') => ago(change, order.orderId, 'not_passed_on')
+  assert.equal(await matterAfter('created_at'), undefined)
+  const matter = await matterAfter('changed_at')
   assert.match(matter.says, /489\.02.*insufficient balance/s)
   assert.deepEqual(await all().differences(), [])
   all().route.process(transfer.id)
