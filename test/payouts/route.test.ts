@@ -255,6 +255,15 @@ test('a sale goes on to the linked account without the fee, and then nothing is 
   assert.equal(next.by, 'razorpay-route')
 })
 
+test('a price of which less than a rupee would go on is refused for its amount, and one of which a rupee goes on sells', async () => {
+  const seller = await all().selling(101)
+  assertProblem(await buy(seller.productId), 422, 'amount_not_payable')
+  const { rows } = await sql`
+    select code from payment_refusals where product_id = ${seller.productId}`.execute(all().shop.db)
+  assert.deepEqual(rows, [{ code: 'amount_not_payable' }])
+  await all().paid(await all().selling(102))
+})
+
 test('an operator’s own products sell without a transfer', async () => {
   const seller = await all().seller(OPERATOR)
   const order = await all().paid(seller)

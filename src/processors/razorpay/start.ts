@@ -2,7 +2,7 @@ import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
 import type { StartPayment, StartedPayment } from '../processor.ts'
 import { AmountNotTaken, PaymentClosed, PaymentUnknown, ProcessorUnavailable } from '../refusals.ts'
 import type { Visit } from './client.ts'
-import { type Order, shapes } from './entities.ts'
+import { LEAST_PAISE, type Order, shapes } from './entities.ts'
 import { isRefused, unlessMissing } from './errors.ts'
 import { orderIdOf } from './snapshot.ts'
 import { payeeOf } from './transfers.ts'
@@ -39,6 +39,8 @@ async function findOrMakeOrder(
   { key, orderId, amountMinor, currency, passOn }: StartPayment,
 ): Promise<Order> {
   if (currency !== 'INR') throw new AmountNotTaken('only rupees can be paid here')
+  // its refusal would look as if the seller could not be paid at all
+  if (passOn && passOn.amountMinor < LEAST_PAISE) throw new AmountNotTaken('Razorpay passes on no less than one rupee')
   const find = async (): Promise<Order | undefined> => {
     const { items } = await ask.get(shapes.orders, '/v1/orders', { receipt: key, count: 100 })
     return items.filter(({ receipt }) => receipt === key).sort(older)[0]
