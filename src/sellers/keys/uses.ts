@@ -91,7 +91,7 @@ const BUDGET_MS = 60_000
 export async function sweepActivity(db: Db, mostKept = MOST_KEPT): Promise<void> {
   await sweepOld(db, { table: 'key_activity', time: 'at', days: ACTIVITY_DAYS })
   // Refused requests go first: a key that may do almost nothing can make many of them, and they must not push out the changes.
-  await sweepBeyond(db, mostKept.refused, sql`status between 400 and 499`)
+  await sweepBeyond(db, mostKept.refused, sql`status / 100 = 4`)
   await sweepBeyond(db, mostKept.all, sql`true`)
 }
 
