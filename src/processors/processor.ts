@@ -177,8 +177,11 @@ export interface Processor {
   readonly signature: { header: string; form: RegExp }
   /** Checks the signature over the raw body, and the age. Returns undefined unless the notification is genuine and fresh. */
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
-  /** Past events since a moment, oldest first. The backfill reads them after the service was down. */
-  eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
+  /**
+   * Past events since a moment, oldest first. The backfill reads them after the service was down. `onPage` is awaited after each page
+   * that is read before the first event: all of these together can take long.
+   */
+  eventsSince?(since: Date, onPage?: () => Promise<void>): AsyncIterable<ProcessorEvent>
   /** For how many days the processor keeps its events. */
   readonly eventsDays?: number
   /** The same processor at a seller's connected account. Its name has the account (`connectedName`). */

@@ -13,6 +13,8 @@ import { recordWithoutEffect } from '../../src/payments/settle/unseen-events.ts'
 import type { Fact, Outcome } from '../../src/payments/settle/fact.ts'
 import { RECEIPT, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
+import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { copyOf } from '../support/databases.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 import { adapter } from '../support/stripe-setup.ts'
@@ -526,6 +528,33 @@ describe('razorpay', () => {
     await isDue(shop)
     await backfill(shop, 'razorpay')
     assert.equal(bank.requestsTo(/^GET \/v1\/orders\/order_\w+$/).length, asked)
+  })
+
+  test('no other backfill begins while one reads its lists, however long they are', async (t) => {
+    const { shop, bank, rupees } = await startRazorpayShop(t)
+    bank.notifying.when = 'never'
+    const order = await shop.checkout({ productId: await rupees() })
+    for (let i = 0; i < 150; i++) bank.pay(order.clientSecret!, { outcome: 'failed' })
+    bank.refundInDashboard(bank.pay(order.clientSecret!).id, { amount: 500 })
+    await wasDown(shop, 2, 'razorpay')
+    const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [ACCOUNT.webhookSecret], apiUrl: bank.url })
+    let [walks, pages] = [0, 0]
+    const processor: Processor = {
+      ...razorpay,
+      eventsSince(since, onPage) {
+        walks++
+        return razorpay.eventsSince!(since, async () => {
+          pages++
+          // as if the claim had just ended
+          await isDue(shop)
+          await onPage!()
+          await walkLists(asking)
+        })
+      },
+    }
+    const asking = { db: shop.db, processors: new Map([['razorpay', processor]]), settle: async () => 'repeat' as const, log: newLog('silent'), jobs: NO_JOBS } // oxfmt-ignore
+    await walkLists(asking)
+    assert.deepEqual([walks, pages], [1, 3])
   })
 
   test('its list breaks off: nothing is lost, and two instances book once', async (t) => {

@@ -118,7 +118,9 @@ async function walk(syncing: Backfilling, processor: Processor, { seenUntil, now
     end: Infinity,
   }
   let [newEvents, remaining] = [0, 0]
-  for await (const page of pagesOf(processor.eventsSince!(overlap(Math.min(seenUntil.getTime(), until))))) {
+  // a long list takes longer than the claim: no other backfill may begin meanwhile
+  const onPage = () => moveCursor(db, name, undefined, TRY_AGAIN_SECONDS)
+  for await (const page of pagesOf(processor.eventsSince!(overlap(Math.min(seenUntil.getTime(), until)), onPage))) {
     // the clock starts with the first page: some lists take long to come, and each backfill must get something done
     if (state.end === Infinity) state.end = performance.now() + SETTLING_MS
     const fresh = await unseenEvents(db, name, page)

@@ -24,14 +24,19 @@ const MOST_KNOWN = 100_000
  * It reads all lists before the first event, and keeps of each item only what its event needs. The backfill asks about each payment once:
  * an answer must not be older than a list with events of that payment.
  */
-export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenerator<ProcessorEvent> {
+export async function* eventsSince(
+  visit: () => Visit,
+  since: Date,
+  onPage = async (): Promise<void> => {},
+): AsyncGenerator<ProcessorEvent> {
   const from = (late: number) => Math.max(FIRST_SECOND, seconds(since) - late)
   const to = seconds(new Date())
   const happened: { id: string; type: string; paymentId: string; at: number }[] = []
   /** Undefined: it has no order, so it is not ours. */
   const orders = new Map<string, string | undefined>()
   const payments = pagesOf(shapes.payments, visit, '/v1/payments', { from: from(LATE_PAYMENT_SECONDS), to })
-  for await (const page of payments)
+  for await (const page of payments) {
+    await onPage()
     for (const payment of page) {
       const { id, order_id: orderId, created_at: at } = payment
       orders.set(id, orderId || undefined)
@@ -39,10 +44,13 @@ export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenera
       // a payment that is only created has no answer yet
       if (orderId && status !== 'created') happened.push({ id, type: `payment.${status}`, paymentId: id, at })
     }
+  }
   const refunds = pagesOf(shapes.refunds, visit, '/v1/refunds', { from: from(LATE_REFUND_SECONDS), to })
-  for await (const page of refunds)
+  for await (const page of refunds) {
+    await onPage()
     for (const { id, status, payment_id: paymentId, created_at: at } of page)
       happened.push({ id, type: `refund.${status}`, paymentId, at })
+  }
   for await (const { id, status, payment_id: paymentId, created_at: at } of disputesSince(
     visit,
     from(LATE_DISPUTE_SECONDS),

@@ -60,7 +60,7 @@ export function razorpayProcessor(
     accounts: linkedAccounts(visit),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
-    eventsSince: (since) => eventsSince(visit, since),
+    eventsSince: (since, onPage) => eventsSince(visit, since, onPage),
     eventsDays: Infinity,
     movements: (from, to) => movements(visit, from, to),
     fetchMethods: () => fetchMethods(visit(), options.keyId),
