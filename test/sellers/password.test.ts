@@ -261,7 +261,7 @@ test('a new password ends all other sessions at once, at every service, and its 
     (all) => all.filter(({ subject }) => /^Your password at shop\.test was changed$/.test(subject)).length === 2,
   )
   const [notice] = mails
-  assert.match(notice!.text, /not you\?.*end the sessions you do not know/s)
+  assert.match(notice!.text, /If this was not you, .*end the sessions you do not know/s)
   assert.doesNotMatch(notice!.text + notice!.html, /teapots|pelicans/)
   assert.deepEqual(
     [...notice!.html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href),
