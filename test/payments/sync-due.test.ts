@@ -415,6 +415,20 @@ test('a processor that never answers is given up, and asked again after the same
   about(3, dueAt!.getTime() - now.getTime())
 })
 
+test('an order that an earlier payment has paid gives no buyer the payment that is still open', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.checkout()
+  const attempts = attemptKeeper(shop.db)
+  const first = await snapshotOf(shop, order, { state: 'canceled' })
+  await shop.notify({ payment: first })
+  const again = { orderId: order.orderId, processor: 'sandbox' }
+  const second = await attempts.liveFor(again)
+  assert.equal((await attempts.liveFor(again))?.id, second!.id)
+  await shop.notify({ payment: { ...first, state: 'captured', captures: [captureOf(order)] } })
+  assert.equal((await rowOf(shop, order)).state, 'paid')
+  assert.equal(await attempts.liveFor(again), undefined)
+})
+
 test('an order does not expire while its buyer begins another payment, and the next look closes that one', async (t) => {
   const shop = await startTestShop(t)
   const order = await shop.checkout()

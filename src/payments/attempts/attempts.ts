@@ -95,10 +95,13 @@ async function liveFor(db: Db, requests: readonly NewAttempt[]): Promise<(Attemp
   return orders.map((orderId) => found.get(orderId))
 }
 
+/** An order that an earlier attempt has paid meanwhile has none: nothing is left to pay. */
 async function readLive(db: Db, orders: readonly string[]): Promise<(Attempt & { orderId: string })[]> {
   const { rows } = await sql<Attempt & { orderId: string }>`
-    select id, order_id as "orderId", processor, processor_payment_id as "processorPaymentId"
-    from payments where order_id = any(${orders}) and state in ('starting', 'open', 'processing')`.execute(db)
+    select p.id, p.order_id as "orderId", p.processor, p.processor_payment_id as "processorPaymentId"
+    from payments p join orders o on o.id = p.order_id
+    where p.order_id = any(${orders}) and p.state in ('starting', 'open', 'processing')
+      and o.state in ('pending', 'processing')`.execute(db)
   return rows
 }
 
