@@ -153,6 +153,13 @@ test('a long list goes on with its headers on the next page, and its sum counts 
   assert(text.includes('10,020.00'))
 })
 
+test('the sum adds up where only an order that is not listed has disputed money', async () => {
+  const lost = orderOf(1001, { disputeMinor: -1000, netMinor: -20 })
+  const orders = [...Array.from({ length: 1001 }, (_, index) => orderOf(index)), lost]
+  const { text } = await read(await statementPdf(statementOf({ orders })))
+  assert.match(text, /Sum\s+10,020\.00\s+−200\.40\s+–\s+−10\.00\s+9,809\.60/)
+})
+
 test('a payout that failed says so, and why', async () => {
   const payout = payoutOf({ state: 'failed', paidAt: null, endedAt: day(23), failure: 'The account is closed' })
   const { text } = await read(await statementPdf(statementOf({ payout, orders: [], from: undefined })))

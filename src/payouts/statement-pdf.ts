@@ -134,17 +134,19 @@ function sumLine(sheet: Sheet, table: Element, label: string, amount: string, st
 /** The last row is the sum of all orders, and of no day. */
 type OrderRow = Omit<StatedOrder, 'soldAt'> & { soldAt: Date | undefined }
 
-function orderColumns({ payout: { currency }, orders }: Statement): Column<OrderRow>[] {
+function orderColumns({ payout: { currency }, orders, ...totals }: Statement): Column<OrderRow>[] {
   const amount = (name: string, pick: (order: OrderRow) => number) => ({
     name,
     number: true,
     text: (order: OrderRow) => decimal(pick(order), currency),
   })
+  // the sum also counts orders that are not listed
+  const hasDisputes = totals.disputeMinor !== 0 || orders.some(({ disputeMinor }) => disputeMinor !== 0)
   const amounts = [
     amount('Sale', ({ saleMinor }) => saleMinor),
     amount('Fee', ({ feeMinor }) => feeMinor),
     amount('Refunds', ({ refundMinor }) => refundMinor),
-    ...(orders.some(({ disputeMinor }) => disputeMinor !== 0) ? [amount('Disputes', (one) => one.disputeMinor)] : []),
+    ...(hasDisputes ? [amount('Disputes', (one) => one.disputeMinor)] : []),
     amount('Net', ({ netMinor }) => netMinor),
   ].map((column, index, all) => ({ ...column, x: EDGE.right - (all.length - 1 - index) * AMOUNT_WIDTH }))
   const productX = EDGE.left + 108
