@@ -121,6 +121,11 @@ async function settleAt(
   if (payment === 'ignored' || payment === 'unknown_payment') {
     await recordWithoutEffect(db, processor.name, [event], payment)
     if (payment === 'unknown_payment') warnOfStranger()
+    if (event.isUnreadable)
+      log.warn(
+        { processor: processor.name, eventId: event.id, type: event.type },
+        'a notification in a form that cannot be read',
+      )
     return
   }
   // a notification that had to ask the processor has waited already

@@ -130,6 +130,8 @@ export interface ProcessorEvent {
   account?: string | undefined
   /** The payment's data from the notification, in the processor's own format. It can save the adapter requests. */
   reported?: unknown
+  /** The signature is right, but the adapter cannot read this form of notification. */
+  isUnreadable?: boolean | undefined
   /** When it happened (ISO 8601). Present only in a list that is sorted by this time. */
   at?: string | undefined
   /** The backfill found it in the processor's list. Otherwise a notification brought it. */

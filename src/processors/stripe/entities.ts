@@ -173,6 +173,7 @@ export const shapes = {
   refunds: listOf(Refund),
   disputes: listOf(Dispute),
   event: Compile(Event),
+  anyEvent: Compile(Type.Pick(Event, ['id', 'type'])),
   events: listOf(Event),
   account: Compile(AccountSettings),
   methodConfigurations: listOf(MethodConfiguration),

@@ -65,7 +65,8 @@ export function verifyEvent(
   })
   if (!genuine) return undefined
   const event = parsed(body)
-  if (!shapes.event.Check(event)) return undefined
+  if (!shapes.event.Check(event))
+    return shapes.anyEvent.Check(event) ? { id: event.id, type: event.type, isUnreadable: true } : undefined
   const account = event.account ?? undefined
   const about = { ...eventOf(event, live, account), ...(account !== undefined && { account }) }
   return about.paymentId === undefined ? about : { ...about, reported: event.data.object }
