@@ -435,7 +435,7 @@ async function query({ url }: EmbeddedPostgres, text: string): Promise<unknown[]
   }
 }
 
-async function until(condition: () => boolean, ms = 30_000): Promise<void> {
+async function until(condition: () => boolean, ms = 300_000): Promise<void> {
   for (const deadline = Date.now() + ms; !condition(); await sleep(20)) {
     if (Date.now() > deadline) assert.fail(`not within ${ms} ms: ${condition}`)
   }

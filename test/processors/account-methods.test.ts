@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { ProductView } from '../../src/checkout/product-schema.ts'
 import type { Log } from '../../src/kit/log.ts'
@@ -18,6 +19,12 @@ async function railsOf(shop: TestShop, currency = 'USD'): Promise<string[]> {
   const productId = await shop.product({ currency, priceMinor: 49_900 })
   return (await shop.call<ProductView>('GET', `/api/products/${productId}/public`)).body.rails
 }
+/** A start waits only a moment for the account's methods, and the first look can come before them. */
+const expectRails = (shop: TestShop, rails: string[], currency?: string) =>
+  eventually(
+    () => railsOf(shop, currency),
+    (found) => isDeepStrictEqual(found, rails),
+  )
 const asked = (calls: { path: string }[]) =>
   calls.filter(({ path }) => path === '/v1/payment_method_configurations').length
 
@@ -28,6 +35,7 @@ test('a product shows the rails that the account offers in its currency, and one
   for (const way of ['apple_pay', 'link', 'google_pay']) server.bank.switchedOn.delete(way)
   server.bank.notActivated.add('sepa_debit')
   const shop = await startTestShop(t, { env: stripeSettings(server) })
+  await expectRails(shop, ['card', 'debit', 'bank_transfer'], 'EUR')
   for (let i = 0; i < 3; i++) assert.deepEqual(await railsOf(shop, 'EUR'), ['card', 'debit', 'bank_transfer'])
   assert.deepEqual(await railsOf(shop, 'USD'), SAFE)
   assert.equal(asked(server.calls), 1)
@@ -35,13 +43,13 @@ test('a product shows the rails that the account offers in its currency, and one
 
 test('a method that is switched on in the dashboard appears after a while, and no page waits for the answer', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
-  assert.deepEqual(await railsOf(shop), ['card', 'wallet', 'debit', 'apple_pay', 'google_pay'])
+  await expectRails(shop, ['card', 'wallet', 'debit', 'apple_pay', 'google_pay'])
   bank.switchedOn.delete('apple_pay')
   bank.switchedOn.delete('google_pay')
   // another instance, later: the answer that is kept is old
   await sql`update processor_ways set asked_at = now() - interval '1 hour'`.execute(shop.db)
   const second = await startTestShop(t, { env: stripeSettings(server), databaseUrl: shop.databaseUrl })
-  assert.deepEqual(await railsOf(second), ['card', 'wallet', 'debit'])
+  await expectRails(second, ['card', 'wallet', 'debit'])
   assert.equal(asked(server.calls), 2)
 })
 
@@ -58,10 +66,10 @@ test('without an answer of the processor the last one stays, and without any the
     first.db,
   )
   const second = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
-  assert.deepEqual(await railsOf(second), ['card', 'wallet', 'debit'])
+  await expectRails(second, ['card', 'wallet', 'debit'])
   server.fail('hang', { match: ({ path }) => path.includes('configurations') })
   const third = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
-  assert.deepEqual(await railsOf(third), ['card', 'wallet', 'debit'])
+  await expectRails(third, ['card', 'wallet', 'debit'])
 })
 
 test('missing rights of the key are logged once an hour, however often the service tries', async (t) => {
@@ -100,7 +108,7 @@ test('missing rights of the key are logged once an hour, however often the servi
 
 test('in India the account’s own methods are shown, and none that is switched off', async (t) => {
   const { shop } = await startRazorpayShop(t)
-  assert.deepEqual(await railsOf(shop, 'INR'), ['card', 'upi', 'bank_transfer', 'wallet', 'debit'])
+  await expectRails(shop, ['card', 'upi', 'bank_transfer', 'wallet', 'debit'], 'INR')
   const { shop: other, bank } = await startRazorpayShop(t)
   Object.assign(bank.methods, { netbanking: [], wallet: { mobikwik: false }, debit_card: false })
   await sql`update processor_ways set asked_at = now() - interval '1 hour'`.execute(other.db)
@@ -115,8 +123,5 @@ test('in India the account’s own methods are shown, and none that is switched 
       }),
     ),
   })
-  await eventually(
-    () => railsOf(again, 'INR'),
-    (rails) => rails.join() === 'card,upi',
-  )
+  await expectRails(again, ['card', 'upi'], 'INR')
 })

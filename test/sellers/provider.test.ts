@@ -24,6 +24,8 @@ const CALLBACK = 'http://shop.test/api/auth/idp/callback'
 const HONEST = { subject: 'subject-1', email: 'ann@idp.test', emailVerified: true, signedInAt: undefined }
 /** The time limit of a start or a return when the provider does not answer in time anyway. */
 const SHORT_MS = 500
+/** Enough for the steps before the silence, on a slow machine too. */
+const STEPS_MS = 5_000
 /** Far more than is read of an answer, which is half a megabyte, and than the sockets between hold. */
 const ENDLESS_BYTES = 32 * 1024 * 1024
 
@@ -300,7 +302,7 @@ test('where the id_token names the address alone, userinfo says whether that add
     const { url, attempt } = await client.start()
     const back = await provider.signIn(url)
     provider.lies = { claims: silent, userinfo, broken: { userinfo: how } }
-    const inTime = SILENCES.includes(how) ? newClient({}, { identityProviderMs: SHORT_MS }) : client
+    const inTime = SILENCES.includes(how) ? newClient({}, { identityProviderMs: STEPS_MS }) : client
     assert.deepEqual(await inTime.finish(back, attempt), unverified, how)
   }
   assert.equal(lines.length, 1 + ANSWERS.length + SILENCES.length)
@@ -427,7 +429,7 @@ test('a provider that fails after it worked is noticed before a browser is sent 
     ['discovery', {}],
     ['page', elsewhere],
   ] as const) {
-    const hasty = newClient({}, { reachableTtlMs: 0, identityProviderMs: SHORT_MS })
+    const hasty = newClient({}, { reachableTtlMs: 0, identityProviderMs: STEPS_MS })
     provider.lies = { metadata }
     await hasty.start()
     provider.lies = { metadata, broken: { [place]: 'hangs' } }

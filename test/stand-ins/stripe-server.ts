@@ -254,7 +254,7 @@ export async function startStripeServer({
     return { object: 'list', url: path, has_more: found.length > limit, data: found.slice(0, limit) }
   }
 
-  const server = http.createServer(async (request, response) => {
+  async function serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const url = new URL(request.url!, 'http://stripe')
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -306,7 +306,11 @@ export async function startStripeServer({
       response.write(text)
       setTimeout(() => request.socket.destroy(), 20)
     } else response.end(text)
-  })
+  }
+  // the client may give up while its body is read
+  const server = http.createServer(
+    (request, response) => void serve(request, response).catch(() => request.socket.destroy()),
+  )
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

@@ -9,7 +9,7 @@ type Weather = 'valid' | 'invalid' | 'away' | 'busy' | 'stranger' | 'down' | 'no
 export async function startVies(t: Ends) {
   const asked: Record<string, string>[] = []
   const state = { weather: 'valid' as Weather }
-  const server = http.createServer(async (request, response) => {
+  async function serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>
@@ -36,7 +36,11 @@ export async function startVies(t: Ends) {
     // an older way of saying it: no, and beside it that the member state is away
     else if (weather === 'away') response.end(JSON.stringify({ ...answer, userError: 'MS_UNAVAILABLE' }))
     else response.end(JSON.stringify(answer))
-  })
+  }
+  // the client may give up while its body is read
+  const server = http.createServer(
+    (request, response) => void serve(request, response).catch(() => request.socket.destroy()),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   atEnd(t, () => {
