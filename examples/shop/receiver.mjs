@@ -1,18 +1,27 @@
 // @ts-check
-// The program of a seller: it opens the members' page when Till says that an order is paid. It needs Node 20 or newer and nothing else.
+// The program of a seller: it opens the members' page when Till says that an order of that product is paid. It needs Node 20 or newer,
+// and nothing else.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 
-const { TILL_WEBHOOK_SECRET = '', PORT = '5000', DATA = 'members.jsonl' } = process.env
+const { TILL_WEBHOOK_SECRET = '', TILL_PRODUCT = '', PORT = '5000', DATA = 'members.jsonl' } = process.env
 const KEY = Buffer.from(TILL_WEBHOOK_SECRET.replace(/^whsec_/, ''), 'base64')
 if (KEY.length < 24) throw new Error('TILL_WEBHOOK_SECRET is missing: whsec_…, as Till showed it.')
+if (!/^prod_\w+$/.test(TILL_PRODUCT))
+  throw new Error('TILL_PRODUCT is missing: prod_…, the id of the product that opens the members’ page.')
 
 const TOLERANCE_SECONDS = 5 * 60
 const BODY_BYTES = 256 * 1024
-/** A member has paid, and has not got all of the money back. */
 const OPEN = new Set(['paid', 'partially_refunded'])
+/**
+ * A member has paid for this product, and has not got all of the money back. Messages come about every product of the shop, also about
+ * cheaper and free ones.
+ *
+ * @param {{ status: string, product: { id: string } }} order
+ */
+const opens = ({ status, product }) => OPEN.has(status) && product.id === TILL_PRODUCT
 
 /** @type {Set<string>} Messages that were done: the same one can come twice. */
 const done = new Set()
@@ -58,7 +67,7 @@ function receive(headers, body) {
   const isOrder = data.order !== undefined && !test
   const line = {
     id,
-    ...(isOrder && { orderId: data.order.orderId, sequence: data.sequence, isOpen: OPEN.has(data.order.status) }),
+    ...(isOrder && { orderId: data.order.orderId, sequence: data.sequence, isOpen: opens(data.order) }),
   }
   // First to the disk, then the answer: after a 204 Till does not send it again.
   fs.writeSync(file, `${JSON.stringify(line)}\n`)

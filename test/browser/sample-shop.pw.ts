@@ -37,7 +37,7 @@ async function startSample(folder: string, productId: string, secret: string) {
   const page = path.join(folder, 'index.html')
   const html = (await readFile(page, 'utf8')).replaceAll('http://127.0.0.1:4000', BASE_URL).replace('prod_…', productId)
   await writeFile(page, html)
-  const env = { TILL_WEBHOOK_SECRET: secret, PORT: '0' }
+  const env = { TILL_WEBHOOK_SECRET: secret, TILL_PRODUCT: productId, PORT: '0' }
   const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const stop = async () => {

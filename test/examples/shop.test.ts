@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
@@ -15,10 +15,11 @@ import { type Ends, eventually, sharedShop, temporaryFolder } from '../support/s
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../examples/shop')
 const shared = sharedShop()
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** Starts the sample's program, and returns its address. `end` ends it as a crash does. */
-async function startSample(t: Ends, folder: string, secret: string) {
-  const env = { TILL_WEBHOOK_SECRET: secret, PORT: '0', DATA: path.join(folder, 'members.jsonl') }
+async function startSample(t: Ends, folder: string, { secret = SECRET, productId = 'prod_a' } = {}) {
+  const env = { TILL_WEBHOOK_SECRET: secret, TILL_PRODUCT: productId, PORT: '0', DATA: path.join(folder, 'members.jsonl') } // oxfmt-ignore
   const child = spawn(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] }) // oxfmt-ignore
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const end = async () => {
@@ -40,36 +41,39 @@ test('the members’ page opens when the order is paid, and closes when all the 
   const folder = await temporaryFolder(t)
   // the endpoint has its secret before the program that needs it has an address
   const { id, secret } = await newEndpoint(ann, 'http://127.0.0.1:9/hook')
-  const { url } = await startSample(t, folder, secret)
+  const productId = await shop.product()
+  const { url } = await startSample(t, folder, { secret, productId })
   assert.equal((await ann.call('PATCH', `/api/webhook-endpoints/${id}`, { url: `${url}hook` })).status, 200)
 
-  const waiting = await shop.checkout()
-  const { orderId } = await shop.paid()
+  const waiting = await shop.checkout({ productId })
+  const other = await shop.paid()
+  const { orderId } = await shop.paid({ productId })
   await opens(url, orderId)
   assert.equal(await members(url, waiting.orderId), 403)
+  const said = () => fs.readFileSync(path.join(folder, 'members.jsonl'), 'utf8')
+  await eventually(async () => said(), (text) => text.includes(other.orderId)) // oxfmt-ignore
+  assert.equal(await members(url, other.orderId), 403)
   assert.equal(await members(url, 'ord_1'), 403)
   assert.equal((await ann.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
   await eventually(() => members(url, orderId), (status) => status === 403) // oxfmt-ignore
   const test = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, { type: 'order.paid' })
   assert.equal(test.status, 202, JSON.stringify(test.body))
-  const said = () => fs.readFileSync(path.join(folder, 'members.jsonl'), 'utf8')
   await eventually(async () => said(), (text) => text.includes(test.body.eventIds[0])) // oxfmt-ignore
 })
 
 test('a message that is repeated, overtaken, changed or too old opens nothing, also after a crash', async (t) => {
   const folder = await temporaryFolder(t)
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const first = await startSample(t, folder, secret)
+  const first = await startSample(t, folder)
   const send = async (
     url: string,
     { id, status, sequence, at = new Date(), change = (text: string) => text, ...more }: { id: string; status: string; sequence: number; at?: Date; change?: (text: string) => string; test?: true }, // oxfmt-ignore
   ): Promise<number> => {
-    const order = { orderId: 'ord_a', status }
+    const order = { orderId: 'ord_a', status, product: { id: 'prod_a' } }
     const body = JSON.stringify({ id, type: `order.${status}`, data: { order, sequence }, ...more })
     const headers = {
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign(id, at, body),
+      'webhook-signature': new Webhook(SECRET).sign(id, at, body),
     }
     return (await fetch(`${url}hook`, { method: 'POST', headers, body: change(body) })).status
   }
@@ -88,7 +92,7 @@ test('a message that is repeated, overtaken, changed or too old opens nothing, a
   assert.equal(await members(url, 'ord_a'), 403)
   await first.end()
 
-  const second = await startSample(t, folder, secret)
+  const second = await startSample(t, folder)
   assert.equal(await members(second.url, 'ord_a'), 403)
   assert.equal(await send(second.url, paid), 204)
   assert.equal(await members(second.url, 'ord_a'), 403)
@@ -97,16 +101,16 @@ test('a message that is repeated, overtaken, changed or too old opens nothing, a
 })
 
 test('a refund that failed opens the members’ page again, and an address that is none ends nothing', async (t) => {
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const { url } = await startSample(t, await temporaryFolder(t), secret)
+  const { url } = await startSample(t, await temporaryFolder(t))
   const send = async (type: string, status: string, sequence: number): Promise<number> => {
     const id = `evt_${sequence}`
-    const body = JSON.stringify({ id, type, data: { order: { orderId: 'ord_a', status }, sequence } })
+    const order = { orderId: 'ord_a', status, product: { id: 'prod_a' } }
+    const body = JSON.stringify({ id, type, data: { order, sequence } })
     const at = new Date()
     const headers = {
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign(id, at, body),
+      'webhook-signature': new Webhook(SECRET).sign(id, at, body),
     }
     return (await fetch(`${url}hook`, { method: 'POST', headers, body })).status
   }
@@ -121,17 +125,25 @@ test('a refund that failed opens the members’ page again, and an address that 
   assert.equal(await members(url, 'ord_a'), 200)
 })
 
+test('the sample does not start without the product that opens the members’ page', () => {
+  for (const productId of ['', 'prod_…']) {
+    const env = { TILL_WEBHOOK_SECRET: SECRET, TILL_PRODUCT: productId, PORT: '0' }
+    const { status, stderr } = spawnSync(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, encoding: 'utf8', timeout: 60_000 }) // oxfmt-ignore
+    assert.equal(status, 1)
+    assert.match(stderr, /TILL_PRODUCT is missing: prod_…, the id of the product/)
+  }
+})
+
 test('the link of an invoice pays the order of that purchase, and a repeat makes no other', async (t) => {
   const shop = shared()
   const folder = await temporaryFolder(t)
   const ann = await signedInSeller(shop)
   const productId = await shop.product()
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const run = async (...words: string[]) => {
     const env = {
       TILL_URL: shop.url,
       TILL_PRODUCT: productId,
-      TILL_WEBHOOK_SECRET: secret,
+      TILL_WEBHOOK_SECRET: SECRET,
       INVOICES: path.join(folder, 'invoices.jsonl'),
     }
     const child = spawn(process.execPath, [path.join(SAMPLE, 'invoice.mjs'), ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] }) // oxfmt-ignore
@@ -163,8 +175,7 @@ test('the link of an invoice pays the order of that purchase, and a repeat makes
 
 test('the page sells by a link alone', async (t) => {
   const shop = shared()
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const { url } = await startSample(t, await temporaryFolder(t), secret)
+  const { url } = await startSample(t, await temporaryFolder(t))
   const html = await (await fetch(url)).text()
   const [, href] = /<a href="http:\/\/127\.0\.0\.1:4000(\/pay\/\?product=prod_)…" data-till>/.exec(html) ?? []
   assert(href, 'the link')
