@@ -33,6 +33,8 @@ export async function startOtherSite() {
     /** Shows a page at a path from now on. */
     show: (path: string, body: string, headers: Record<string, string> = {}) =>
       void pages.set(path, { body: wholePage(body), headers }),
+    /** Shows a document as it is. */
+    showWhole: (path: string, body: string) => void pages.set(path, { body }),
     close: () => new Promise((resolve) => server.close(resolve)),
   }
 }

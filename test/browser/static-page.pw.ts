@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { newEmail } from './buyer.ts'
+import { BASE_URL, PRODUCT_ID, expect, test } from './fixtures.ts'
+import { startOtherSite } from './other-site.ts'
+
+// The static page of docs/integrate.md, on a seller's own site.
+
+const GUIDE = path.resolve(import.meta.dirname, '../../docs/integrate.md')
+
+test('the static page of the guide shows the files also after a request for the status was lost', async ({
+  page,
+  watch,
+}) => {
+  const [, html = ''] = /From a static page[\s\S]*?```html\n([\s\S]*?)```/.exec(await readFile(GUIDE, 'utf8')) ?? []
+  const site = await startOtherSite()
+  try {
+    site.showWhole('/', html.replaceAll('http://127.0.0.1:4000', BASE_URL).replace('prod_…', PRODUCT_ID))
+    watch.allow(site.origin)
+    // the first answer says that a bank is at work, the second one is lost, and a proxy answers instead of the third
+    let looks = 0
+    await page.route('**/api/checkout/*/status?*', async (route) => {
+      looks++
+      if (looks === 2) return route.abort()
+      if (looks === 3) return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' })
+      if (looks > 3) return route.continue()
+      const response = await route.fetch()
+      const json = { ...(await response.json()), paid: false, status: 'processing', downloads: [], nextPollMs: 3000 }
+      return route.fulfill({ response, json })
+    })
+    await page.clock.install()
+    await page.goto(`${site.origin}/`)
+    await expect(page.getByRole('heading', { name: /\d/ })).toBeVisible()
+    await page.getByLabel('Your e-mail address').fill(newEmail())
+    await page.getByRole('button', { name: 'Buy' }).click()
+    const said = page.getByRole('status')
+    await expect(said).toHaveText('The order is processing.')
+    await page.clock.runFor(3000)
+    await expect(said).toHaveText('We could not read your order (Failed to fetch). We look again in a moment …')
+    await page.clock.runFor(5000)
+    await expect(said).toHaveText(/We could not read your order \(.*JSON.*\). We look again in a moment …/)
+    await expect(async () => {
+      await page.clock.runFor(5000)
+      await expect(said).toHaveText('Thank you! Your files:', { timeout: 2000 })
+    }).toPass()
+    await expect(page.getByRole('listitem').getByRole('link').first()).toBeVisible()
+  } finally {
+    await site.close()
+  }
+})
