@@ -1,13 +1,25 @@
 import { sql } from 'kysely'
-import { type Finding, type Patient, fine, warning } from './finding.ts'
+import type { Db } from '../../src/kit/database.ts'
+import { forgottenPayer } from '../../src/payouts/accounts/forgotten.ts'
+import { PAYERS, settingOf } from '../../src/payouts/accounts/payers.ts'
+import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 
-/** Checks whether sellers can be paid: with manual payouts in euros, banks want a SEPA file, and it names the account that pays. */
+/**
+ * Checks whether sellers can be paid, and as before. With manual payouts in euros, banks want a SEPA file, and it names the account that pays.
+ */
 export async function checkPayouts({ config, database }: Patient): Promise<Finding | Finding[]> {
   const about = 'payouts'
   const { by, from } = config.payouts
   if (by !== 'manual') return []
-  if (from) return fine(about, `you pay by bank, in euros from ${from.iban.slice(0, 2)} … ${from.iban.slice(-4)}`)
   const db = await database
+  const payer = db && (await hasRule(db)) ? await forgottenPayer(db, config.payouts) : undefined
+  if (payer)
+    return failure(
+      about,
+      `PAYOUTS is not set, but ${PAYERS[payer]} pays the sellers of this database: the service does not start`,
+      `set PAYOUTS=${settingOf(payer)}, or PAYOUTS=manual to pay them by bank from now on`,
+    )
+  if (from) return fine(about, `you pay by bank, in euros from ${from.iban.slice(0, 2)} … ${from.iban.slice(-4)}`)
   if (!db || config.signup === 'closed') return []
   const { rows } = await sql<{ currency: string }>`
     select currency from products where status = 'active' and currency = 'EUR' limit 1`.execute(db)
@@ -17,4 +29,10 @@ export async function checkPayouts({ config, database }: Patient): Promise<Findi
     'sellers sell in euros, and no account is set to pay them from: you would have to type each payment into your bank by hand',
     'set PAYOUT_FROM_NAME and PAYOUT_FROM_IBAN, and you get a SEPA file: see docs/payouts.md',
   )
+}
+
+/** A database in which no service has started yet has no tables. */
+async function hasRule(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ made: boolean }>`select to_regclass('account_rule') is not null as made`.execute(db)
+  return rows[0]!.made
 }

@@ -9,6 +9,7 @@ import { openInstallation } from '../kit/installation.ts'
 import type { Log } from '../kit/log.ts'
 import { migrate } from '../kit/migrate.ts'
 import { refuseOtherMode } from '../payments/mode.ts'
+import { refuseForgottenPayer } from '../payouts/accounts/forgotten.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
@@ -18,8 +19,8 @@ const SHARED =
   'set pool_mode = session in PgBouncer, or name the server itself.'
 
 /**
- * Migrates the database, opens the storage, checks that the payments are of the same kind as before, and makes the demo's products where the settings ask for a demo. The statements of `db` may
- * take longer than those of requests.
+ * Migrates the database, opens the storage, checks that the payments are of the same kind as before and that PAYOUTS was not forgotten, and
+ * makes the demo's products where the settings ask for a demo. The statements of `db` may take longer than those of requests.
  */
 export async function prepare(
   db: Db,
@@ -31,6 +32,7 @@ export async function prepare(
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)
   await refuseOtherMode(db, config)
+  await refuseForgottenPayer(db, config.payouts)
   const demo = config.demo ? await makeDemo(db, storage, log) : []
   return { storage, demo }
 }

@@ -8,6 +8,8 @@ export interface PayoutsConfig {
   readonly payouts: {
     /** How sellers get their money: the operator pays by bank, or the processor pays them. */
     readonly by: 'manual' | 'stripe-connect' | 'razorpay-route'
+    /** Whether PAYOUTS is set. Otherwise `by` is the default. */
+    readonly isSet: boolean
     /** How long the money of a sale waits. */
     readonly holdDays: number
     readonly schedule: 'weekly' | 'monthly'
@@ -22,7 +24,7 @@ export interface PayoutsConfig {
 const LONGEST_HOLD_DAYS = 180
 
 export function readPayouts(reader: Reader): PayoutsConfig {
-  const { checked } = reader
+  const { checked, text } = reader
   return {
     payouts: {
       by: checked(
@@ -31,6 +33,7 @@ export function readPayouts(reader: Reader): PayoutsConfig {
         oneOf('manual', 'stripe-connect', 'razorpay-route'),
         'manual, stripe-connect or razorpay-route',
       ),
+      isSet: text('PAYOUTS') !== undefined,
       holdDays: checked(
         'PAYOUT_HOLD_DAYS',
         7,

@@ -88,7 +88,7 @@ test('no setting is required', async (t) => {
       mailConnections: 32,
       processors: ['sandbox'],
       stripe: undefined,
-      payouts: { by: 'manual', holdDays: 7, schedule: 'weekly', minimumMinor: {}, from: undefined },
+      payouts: { by: 'manual', isSet: false, holdDays: 7, schedule: 'weekly', minimumMinor: {}, from: undefined },
       razorpay: undefined,
       statementPrefix: 'TILL',
       orderTtlHours: { instant: 24, bank: 168 },

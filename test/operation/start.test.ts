@@ -262,6 +262,29 @@ test('an instance with other files does not start until the database has adopted
   )
 })
 
+test('without PAYOUTS no service takes the money that a processor passes to sellers, unless the operator says so', async (t) => {
+  const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
+  const env = { DATA_DIR: dataDir, DATABASE_URL }
+  await ranOnce(t, dataDir, { DATABASE_URL })
+  const rules = () => query(DATABASE_URL, 'select is_needed, processor from account_rule')
+  for (const [processor, name, setting] of [
+    ['stripe', 'Stripe', 'stripe-connect'],
+    ['razorpay', 'Razorpay', 'razorpay-route'],
+  ]) {
+    await query(DATABASE_URL, `update account_rule set is_needed = true, processor = '${processor}'`)
+    await assertRefused(
+      env,
+      new RegExp(`^PAYOUTS: not set, but ${name} pays .* Set PAYOUTS=${setting}, or PAYOUTS=manual `),
+    )
+    assert.deepEqual(await rules(), [{ is_needed: true, processor }])
+    const found = (await examine({ ...env, SECRET }, patienceOf(60))).find(({ about }) => about === 'payouts')
+    assert.deepEqual([found?.mark, found?.advice?.includes(setting!)], ['failure', true])
+  }
+  await ranOnce(t, dataDir, { DATABASE_URL, PAYOUTS: 'manual' })
+  assert.equal((await rules())[0].is_needed, false)
+  await ranOnce(t, dataDir, { DATABASE_URL })
+})
+
 test('real payments and tries never share a database, unless it has adopted the others', async (t) => {
   const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
   const env = { DATA_DIR: dataDir, DATABASE_URL }

@@ -6,3 +6,6 @@ const BY: Readonly<Record<string, Payer>> = { 'stripe-connect': 'stripe', 'razor
 
 /** The processor that pays sellers, by PAYOUTS. Undefined: the operator pays by bank. */
 export const payerOf = (payoutsBy: string): Payer | undefined => BY[payoutsBy]
+
+/** The value of PAYOUTS with which this processor pays sellers. */
+export const settingOf = (payer: Payer): string => Object.keys(BY).find((by) => BY[by] === payer)!
