@@ -33,7 +33,7 @@ try {
 }
 
 async function backUp(): Promise<void> {
-  if (!config.backup) throw new CannotStart('BACKUP_URL: not set, so there is no place for a backup.')
+  if (!config.backup) throw new CannotStart('BACKUP_URL: not set or none, so there is no place for a backup.')
   const vault = openVault(config.backup.place, config.backup.keys)
   const database = await databaseToBackUp(config, { mayStart: !options['by-service'] })
   const { db, close } = connect(

@@ -30,7 +30,7 @@ try {
 }
 
 async function drillOurs(): Promise<{ problem?: string | undefined }> {
-  if (!config.backup) throw new CannotStart('BACKUP_URL: not set, so there is nothing to try. With DATABASE_URL, set DRILL_RESTORE_COMMAND.')
+  if (!config.backup) throw new CannotStart('BACKUP_URL: not set or none, so there is nothing to try. With DATABASE_URL, set DRILL_RESTORE_COMMAND.')
   const vault = openVault(config.backup.place, config.backup.keys)
   const report = await drill({ vault, secrets: config.secrets, parent: os.tmpdir(), onProgress: say })
   const { seconds, bytes, lostSeconds, problem } = report

@@ -28,7 +28,7 @@ async function run(): Promise<number> {
   if (until && !(until.getTime() <= Date.now()))
     throw new CannotStart('--at: expected a moment of the past, such as 2026-11-20T10:00:00Z')
   const { dataDir, secrets, backup, s3, storageDir } = readRestoreConfig()
-  if (!backup) throw new CannotStart('BACKUP_URL: not set, so there is nothing to restore.')
+  if (!backup) throw new CannotStart('BACKUP_URL: not set or none, so there is nothing to restore.')
   const inside = path.relative(dataDir, storageDir)
   const isInside = inside !== '..' && !inside.startsWith(`..${path.sep}`) && !path.isAbsolute(inside)
   const { base, bytes, lastAt, files, unused } = await restore({

@@ -56,12 +56,13 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   const { db: reservedDb } = reserved
   // a start must not fail because a busy machine takes seconds to open a connection
   const { db: startDb, close: endStart } = connect(database, { connections: 1, onError: () => {}, patient: true })
-  const { storage, demo } = await prepare(startDb, database, config, log)
+  const { storage, demo, isBackupLost } = await prepare(startDb, database, config, log)
   const server = await openServer(config, { baseUrl, appUrl }, log)
   const jobs = await startJobs(database, log)
   const { mailers, closeMailers } = await openMailers(config, db)
   const { mail: mailer, code: codeMailer } = mailers
-  const measures = measuresOf({ db: reservedDb, jobs, mailers, connections: { main, reserved }, config, embedded })
+  const connections = { main, reserved }
+  const measures = measuresOf({ db: reservedDb, jobs, mailers, connections, config, embedded, isBackupLost })
   let closing = false
   healthRoutes(server, { db: reservedDb, isClosing: () => closing, config, measures })
 

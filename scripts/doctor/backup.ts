@@ -1,7 +1,9 @@
+import { lostPlace } from '../../src/backup/lost.ts'
 import { readBases } from '../../src/backup/retention.ts'
 import { type LastRun, lastRuns } from '../../src/backup/runs.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
-import type { Finding, Patient } from './finding.ts'
+import { hasTable } from './database.ts'
+import { type Finding, type Patient, failure } from './finding.ts'
 
 const HOUR_MS = 3_600_000
 /** A nightly backup, and one that is late. */
@@ -13,6 +15,12 @@ const ABOUT = 'backup'
 export async function checkBackup({ config, database }: Patient): Promise<Finding[]> {
   if (!config.backup) {
     if (config.databaseUrl) return drillElsewhere(database)
+    const db = await database
+    const place = db && (await hasTable(db, 'installation')) ? await lostPlace(db, config) : undefined
+    if (place !== undefined)
+      return [
+        failure(ABOUT, `BACKUP_URL is not set, and the backups were at ${place}`, 'set it again, or BACKUP_URL=none to do without backups'), // oxfmt-ignore
+      ]
     if (!config.isPublic) return []
     return [
       { about: ABOUT, mark: 'warning', says: 'no backup is set up', advice: 'set BACKUP_URL, see docs/backup.md' },

@@ -52,6 +52,12 @@ export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs
   }
 }
 
+/** Whether the database has this table. It has none before the first start of the service has ended. */
+export async function hasTable(db: Db, name: string): Promise<boolean> {
+  const { rows } = await sql<{ made: boolean }>`select to_regclass(${name}) is not null as made`.execute(db)
+  return rows[0]!.made
+}
+
 /** Checks whether the service can use the database, and whether its tables are those of this version. */
 export async function checkDatabase(patient: Patient, opened: Opened): Promise<Finding> {
   if (!opened.connection) return opened.finding!

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../src/kit/database.ts'
 import { forgottenPayer } from '../../src/payouts/accounts/forgotten.ts'
 import { PAYERS, settingOf } from '../../src/payouts/accounts/payers.ts'
+import { hasTable } from './database.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 
 /**
@@ -12,7 +12,7 @@ export async function checkPayouts({ config, database }: Patient): Promise<Findi
   const { by, from } = config.payouts
   if (by !== 'manual') return []
   const db = await database
-  const payer = db && (await hasRule(db)) ? await forgottenPayer(db, config.payouts) : undefined
+  const payer = db && (await hasTable(db, 'account_rule')) ? await forgottenPayer(db, config.payouts) : undefined
   if (payer)
     return failure(
       about,
@@ -29,10 +29,4 @@ export async function checkPayouts({ config, database }: Patient): Promise<Findi
     'sellers sell in euros, and no account is set to pay them from: you would have to type each payment into your bank by hand',
     'set PAYOUT_FROM_NAME and PAYOUT_FROM_IBAN, and you get a SEPA file: see docs/payouts.md',
   )
-}
-
-/** A database in which no service has started yet has no tables. */
-async function hasRule(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ made: boolean }>`select to_regclass('account_rule') is not null as made`.execute(db)
-  return rows[0]!.made
 }

@@ -7,8 +7,9 @@ const WITHOUT_FILES = 3
 /** Backs up with the present release's own command, while it runs. Says so when there is none. */
 export function backUp(): void {
   const { scripts } = JSON.parse(fs.readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  if (!(process.env['BACKUP_URL'] || process.env['BACKUP_URL_FILE']) || !scripts['backup']) {
-    return say('BACKUP_URL is not set: there is NO BACKUP from before this upgrade.')
+  const isOff = process.env['BACKUP_URL']?.trim() === 'none'
+  if (isOff || !(process.env['BACKUP_URL'] || process.env['BACKUP_URL_FILE']) || !scripts['backup']) {
+    return say(`BACKUP_URL is ${isOff ? 'none' : 'not set'}: there is NO BACKUP from before this upgrade.`)
   }
   const status = shownStatus('npm', ['run', 'backup'], { shell: process.platform === 'win32' })
   if (status === WITHOUT_FILES)

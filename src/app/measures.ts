@@ -18,10 +18,11 @@ interface Measured {
   connections: Readonly<Record<string, Connection>>
   config: Pick<Config, 'dataDir' | 'storageDir' | 's3' | 'backup' | 'processors'>
   embedded: EmbeddedPostgres | undefined
+  isBackupLost: boolean
 }
 
 /** Every number of the service's own that /metrics shows. docs/operation.md says what each is for. */
-export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }: Measured): Measure[] => [
+export const measuresOf = ({ db, jobs, mailers, connections, config, embedded, isBackupLost }: Measured): Measure[] => [
   ...reconciliationMeasures(db),
   ...(jobs.measures ?? []),
   {
@@ -49,6 +50,8 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
   oldestRowMeasure(db),
   ...webhookMeasures(db),
   ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
+  // the last backup gets too old, and the alarm for that rises
+  ...(isBackupLost ? backupMeasures(db, undefined) : []),
   {
     name: 'till_database_connections',
     help: 'Connections of this process by pool, used or idle, and requests that wait for one',

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
+import { warnOfLostBackup } from '../backup/lost.ts'
 import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
 import type { Config } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
@@ -27,14 +28,15 @@ export async function prepare(
   database: pg.PoolConfig,
   config: Config,
   log: Log,
-): Promise<{ storage: Storage; demo: DemoProduct[] }> {
+): Promise<{ storage: Storage; demo: DemoProduct[]; isBackupLost: boolean }> {
   if (config.databaseUrl && (await sharesServerProcesses(database))) throw new CannotStart(SHARED)
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)
   await refuseOtherMode(db, config)
   await refuseForgottenPayer(db, config.payouts)
+  const isBackupLost = await warnOfLostBackup(db, config, log)
   const demo = config.demo ? await makeDemo(db, storage, log) : []
-  return { storage, demo }
+  return { storage, demo, isBackupLost }
 }
 
 /** The service starts without the demo where the disk has no room for its files: the sales of a shop matter more. */

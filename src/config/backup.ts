@@ -8,6 +8,8 @@ import { PLACE_EXPECTED, placeOf } from './storage.ts'
 export interface BackupConfig {
   /** Where backups go, and the keys that they are encrypted with: the first writes, and all read. Undefined: there are none. */
   readonly backup: { readonly place: VaultPlace; readonly keys: readonly string[] } | undefined
+  /** BACKUP_URL=none: the operator wants no backups. A BACKUP_URL that is only missing can be a lost one. */
+  readonly backupIsOff: boolean
   /** Restores a copy of DATABASE_URL and prints its address, for `npm run drill`. */
   readonly drillRestoreCommand: string | undefined
 }
@@ -25,22 +27,24 @@ export function readBackup(
   )
   const drillRestoreCommand = text('DRILL_RESTORE_COMMAND')
   const own = { id: text('BACKUP_S3_ACCESS_KEY_ID'), secret: text('BACKUP_S3_SECRET_ACCESS_KEY') }
-  const found = checked('BACKUP_URL', undefined, placeOf, PLACE_EXPECTED)
+  // the keys stay while there are no backups
+  if (text('BACKUP_URL') === 'none') return { backup: undefined, backupIsOff: true, drillRestoreCommand }
+  const found = checked('BACKUP_URL', undefined, placeOf, `${PLACE_EXPECTED}, or none`)
   if (own.id && !(found && 'bucket' in found))
     problems.push('BACKUP_S3_ACCESS_KEY_ID: of no use without BACKUP_URL=s3://…, so there would be no backup')
   if (!found && ownKeys.length > 0) problems.push('BACKUP_URL: required with BACKUP_KEY, or there would be no backup')
-  if (!found) return { backup: undefined, drillRestoreCommand }
+  const rest = { backupIsOff: false, drillRestoreCommand }
+  if (!found) return { backup: undefined, ...rest }
   const keys = ownKeys.length > 0 ? ownKeys : secrets
   if (keys.length === 0)
     problems.push('BACKUP_KEY: required (or SECRET), because a key that is only in DATA_DIR is lost with this machine')
   if (databaseUrl)
     problems.push('BACKUP_URL: only for the embedded database; see docs/backup.md for the server of DATABASE_URL')
-  if ('bucket' in found)
-    return { backup: { place: { s3: withKeys({ text, problems }, found, own) }, keys }, drillRestoreCommand }
+  if ('bucket' in found) return { backup: { place: { s3: withKeys({ text, problems }, found, own) }, keys }, ...rest }
   const folder = path.resolve(found.storageDir)
   if (`${folder}${path.sep}`.startsWith(`${dataDir}${path.sep}`))
     problems.push('BACKUP_URL: a folder inside of DATA_DIR is lost together with it')
-  return { backup: { place: { folder }, keys }, drillRestoreCommand }
+  return { backup: { place: { folder }, keys }, ...rest }
 }
 
 /** A backup should have keys of its own, so that a thief of the service's keys cannot remove it. */

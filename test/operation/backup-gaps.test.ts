@@ -62,7 +62,12 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   const without = await startService(t, dataDir, { SECRET: '' })
   assert.deepEqual(await schedulesIn(dataDir), [], 'their jobs would all run when BACKUP_URL is back')
   const sold = await buy(without)
+  await assertSaysLost(without, dataDir, place)
   await end(without)
+  const off = await startService(t, dataDir, { SECRET: '', BACKUP_KEY, BACKUP_URL: 'none' })
+  assert.doesNotMatch(off.output(), /BACKUP_URL/)
+  assert.doesNotMatch((await off.call('GET', '/metrics')).body, /till_backup/)
+  await end(off)
   // the new place has no file yet, not even those that the former one has
   const moved = await temporaryFolder(t)
   const settings = { ...env, BACKUP_URL: `file:${moved}` }
@@ -75,6 +80,19 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   assert(await isPaid(back, sold.orderId))
   assert.equal((await request('GET', back.url + sold.link)).status, 200)
 })
+
+/** The log, the alarm for an old backup, and the doctor. */
+async function assertSaysLost(service: Service, dataDir: string, place: string): Promise<void> {
+  const [line, ...more] = service.output().split('\n').filter((one) => one.includes('BACKUP_URL')) // oxfmt-ignore
+  const { level, place: was, msg } = JSON.parse(line!) as { level: number; place: string; msg: string }
+  assert.deepEqual([level, was, more], [50, place, []])
+  assert.match(msg, /set it again, or BACKUP_URL=none/)
+  const { body } = await service.call('GET', '/metrics')
+  assert.match(body, /^till_backup_timestamp_seconds\{kind="backup"\} \d/m)
+  assert.doesNotMatch(body, /till_backup_waiting_seconds/)
+  const { out } = await runScript('doctor', { SECRET: '', DATA_DIR: dataDir })
+  assert.match(out, /BACKUP_URL is not set, and the backups were at /)
+}
 
 test('back at a former place, whose copy is of today, the service copies everything at once too', async (t) => {
   const { dataDir, env, place } = await places(t)

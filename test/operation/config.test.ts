@@ -75,6 +75,7 @@ test('no setting is required', async (t) => {
       dataDir: '',
       databaseUrl: undefined,
       backup: undefined,
+      backupIsOff: false,
       drillRestoreCommand: undefined,
       storageDir: 'files',
       storageReserveBytes: 1024 ** 3,

@@ -70,6 +70,10 @@ test('a backup has a place and a key that do not go down with this machine', () 
   const key = { BACKUP_KEY: 'k'.repeat(32) }
   assert.deepEqual(problems({ BACKUP_URL: 'file:/mnt/backup', ...key }), [])
   assert.deepEqual(problems({ BACKUP_URL: 's3://till-backups?region=eu-central-1', ...key }), [])
+  // backups that have ended: the keys of the earlier ones stay
+  const keys = { BACKUP_S3_ACCESS_KEY_ID: 'id', BACKUP_S3_SECRET_ACCESS_KEY: 'key' }
+  assert.deepEqual(problems({ BACKUP_URL: 'none', ...key, ...keys }), [])
+  assert.equal(readConfig({ SECRET, BACKUP_URL: 'none' }).backupIsOff, true)
   for (const [env, says] of [
     [{ BACKUP_URL: 'file:/mnt/backup', SECRET: '' }, /^BACKUP_KEY: required \(or SECRET\)/],
     [{ BACKUP_URL: 'file:/mnt/backup', BACKUP_KEY: 'short' }, /^BACKUP_KEY: expected at least 32/],
