@@ -3,7 +3,7 @@ import { secretList } from './parsers.ts'
 import type { S3Settings } from '../kit/storage/s3-client.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import type { Reader } from './reader.ts'
-import { PLACE_EXPECTED, placeOf } from './storage.ts'
+import { PLACE_EXPECTED, type StorageConfig, placeOf } from './storage.ts'
 
 export interface BackupConfig {
   /** Where backups go, and the keys that they are encrypted with: the first writes, and all read. Undefined: there are none. */
@@ -42,8 +42,7 @@ export function readBackup(
     problems.push('BACKUP_URL: only for the embedded database; see docs/backup.md for the server of DATABASE_URL')
   if ('bucket' in found) return { backup: { place: { s3: withKeys({ text, problems }, found, own) }, keys }, ...rest }
   const folder = path.resolve(found.storageDir)
-  if (`${folder}${path.sep}`.startsWith(`${dataDir}${path.sep}`))
-    problems.push('BACKUP_URL: a folder inside of DATA_DIR is lost together with it')
+  if (isWithin(folder, dataDir)) problems.push('BACKUP_URL: a folder inside of DATA_DIR is lost together with it')
   return { backup: { place: { folder }, keys }, ...rest }
 }
 
@@ -63,3 +62,30 @@ function withKeys(
     if (!value && (place.endpoint || id || secret)) problems.push(`${name}: required for this BACKUP_URL`)
   return { ...place, keys: id && secret ? { id, secret } : undefined }
 }
+
+/** A backup that lies among the files is lost together with them, by the same disk, keys or mistake. */
+export function problemsOfSharing({ backup, s3, storageDir }: BackupConfig & StorageConfig): string[] {
+  if (!backup) return []
+  if ('s3' in backup.place) {
+    const { place } = backup
+    const isSame = s3?.bucket === place.s3.bucket && storesOf(s3).some((one) => storesOf(place.s3).includes(one))
+    return isSame ? ['BACKUP_URL: STORAGE_URL has the files in this bucket; a backup needs a bucket of its own'] : []
+  }
+  const [folder, files] = [backup.place.folder, path.resolve(storageDir)]
+  if (s3 || !(isWithin(folder, files) || isWithin(files, folder))) return []
+  return [
+    'BACKUP_URL: the folder of the files (STORAGE_URL), or one of the two is inside of the other; a backup needs a folder of its own',
+  ]
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  const way = path.relative(outer, inner)
+  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
+}
+
+/** The addresses of a bucket's store, without what does not tell two stores apart. Amazon's has many addresses, and each bucket once. */
+const storesOf = ({ endpoint, publicEndpoint }: S3Settings): string[] =>
+  [endpoint, publicEndpoint ?? endpoint].map((address) => {
+    const { hostname, host, pathname } = new URL(address ?? 'https://amazonaws.com')
+    return /(?:^|\.)amazonaws\.com$/.test(hostname) ? 'Amazon' : host + pathname.replace(/\/$/, '')
+  })

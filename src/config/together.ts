@@ -1,5 +1,6 @@
 import { isLocalName } from '../kit/local-names.ts'
 import { modeOf } from '../processors/settings.ts'
+import { problemsOfSharing } from './backup.ts'
 import type { Environment, Reader } from './reader.ts'
 import type { Config } from './shape.ts'
 
@@ -7,7 +8,7 @@ const LEAST_HOLD_DAYS = 5
 
 /** Settings that mean something only beside others. A part of them is not taken for none. */
 export function problemsOfParts(config: Config, { text, names }: Reader, env: Environment): string[] {
-  const problems: string[] = []
+  const problems = problemsOfSharing(config)
   for (const name of names)
     if (env[name]?.trim() && env[`${name}_FILE`])
       problems.push(`${name}: set here and by ${name}_FILE; keep one of them`)

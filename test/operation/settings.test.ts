@@ -92,6 +92,38 @@ test('a backup has a place and a key that do not go down with this machine', () 
     assert.match(problems(env)[0] ?? '', says)
 })
 
+test('a backup does not lie among the files that it is for', () => {
+  const s3 = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key' }
+  const found = (STORAGE_URL: string, BACKUP_URL: string, DATA_DIR = '/data') =>
+    problems({ STORAGE_URL, BACKUP_URL, DATA_DIR, ...(BACKUP_URL.startsWith('s3') && s3) })
+  const at = (host: string, more = '') => `endpoint=${encodeURIComponent(host)}${more}`
+  for (const [files, backup] of [
+    ['file:/srv/files', 'file:/srv/files'],
+    ['file:/srv/files', 'file:/srv/other/../files/'],
+    ['file:/srv/files', 'file:/srv/files/backup'],
+    ['file:/srv/backup/files', 'file:/srv/backup'],
+    ['file:/srv/files', 'file:/'],
+    // without STORAGE_URL the files are in DATA_DIR
+    ['', 'file:/'],
+    ['s3://till?region=eu-central-1', 's3://till?region=eu-central-1'],
+    ['s3://till?region=eu-central-1', 's3://till?region=us-east-1'],
+    ['s3://till?region=eu-central-1', `s3://till?${at('https://s3.eu-central-1.amazonaws.com')}`],
+    [`s3://till?${at('https://s3.example')}`, `s3://till?${at('https://S3.example/', '&region=eu')}`],
+    [`s3://till?${at('http://minio:9000', '&public=https://s3.example')}`, `s3://till?${at('https://s3.example')}`],
+  ] as const)
+    assert.match(found(files, backup).join('\n'), /^BACKUP_URL: .* of its own$/, `${files} ${backup}`)
+  for (const [files, backup] of [
+    ['file:/srv/files', 'file:/srv/files-backup'],
+    ['file:/srv/files', 'file:/srv/..backup'],
+    ['', 'file:/mnt/backup'],
+    ['s3://till-files?region=eu-central-1', 's3://till-backups?region=eu-central-1'],
+    [`s3://till?${at('https://s3.example')}`, `s3://till?${at('https://s3.elsewhere.example')}`],
+    [`s3://till?${at('https://s3.example')}`, 's3://till?region=eu-central-1'],
+    ['file:/srv/files', 's3://till?region=eu-central-1'],
+  ] as const)
+    assert.deepEqual(found(files, backup).filter((one) => /BACKUP_URL/.test(one)), [], `${files} ${backup}`) // oxfmt-ignore
+})
+
 test('settings that only make sense together are checked together', async (t) => {
   const alone: Record<string, string>[] = [
     { SMTP_URL: 'smtp://a:b@mail.example:587' }, { S3_ACCESS_KEY_ID: 'id' }, { S3_SECRET_ACCESS_KEY: 'key', STORAGE_URL: 'file:/a' },
