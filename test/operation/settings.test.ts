@@ -196,7 +196,7 @@ test('.env.example and docs/settings.md have every setting, and no other', () =>
 })
 
 test('.env.example is a public service when each line is taken in, and has a comment for each setting', () => {
-  const example = exampleSettings()
+  const example = exampleSettings().map(([name, value]) => [name, OWN[name] ?? value] as const)
   // a server of one's own has its own backups
   for (const other of [/^BACKUP_/, /^(?:DATABASE_URL|DRILL_RESTORE_COMMAND)$/]) {
     const found = problems({ SECRET: '', ...Object.fromEntries(example.filter(([name]) => !other.test(name))) })
@@ -208,6 +208,18 @@ test('.env.example is a public service when each line is taken in, and has a com
     assert.match(block, /^# /, `a comment before: ${block}`)
   assert.doesNotMatch(read('.env.example'), /^[^#\n]/m, 'as it is, it sets nothing')
 })
+
+test('a secret of .env.example that everybody can read is refused as it is', () => {
+  const example = Object.fromEntries(exampleSettings().filter(([name]) => name !== 'DATABASE_URL'))
+  const refused = (more = {}) => problems({ ...example, ...more }).flatMap((one) => /^(\w+): .*at least 32/.exec(one)?.[1] ?? []) // oxfmt-ignore
+  assert.deepEqual(refused().sort(), Object.keys(OWN).sort())
+  assert.deepEqual(refused(OWN), [])
+})
+
+/** The secrets that each service makes for itself. */
+const OWN: Record<string, string> = Object.fromEntries(
+  ['BACKUP_KEY', 'METRICS_TOKEN', 'SECRET'].map((name) => [name, 'e'.repeat(64)]),
+)
 
 const read = (file: string) => fs.readFileSync(path.resolve(import.meta.dirname, '../..', file), 'utf8')
 
