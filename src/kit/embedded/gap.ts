@@ -11,3 +11,15 @@ export const gapOf = (walFolder: string): number | undefined =>
   fs.statSync(markOf(walFolder), { throwIfNoEntry: false })?.mtimeMs
 
 export const endGap = (walFolder: string): void => fs.rmSync(markOf(walFolder), { force: true })
+
+/**
+ * Makes the folder of the log, with the mark, unless it is there. It gets its name last: a process that is killed in between would otherwise
+ * leave a folder without the mark, and the next start would take the log for whole.
+ */
+export function makeWalFolder(walFolder: string): void {
+  if (fs.existsSync(walFolder)) return
+  const unfinished = `${walFolder}.unfinished`
+  fs.mkdirSync(unfinished, { recursive: true, mode: 0o700 })
+  markGap(unfinished)
+  fs.renameSync(unfinished, walFolder)
+}

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CannotStart } from '../cannot-start.ts'
 import { afterUs } from './after-us.ts'
-import { markGap } from './gap.ts'
+import { makeWalFolder } from './gap.ts'
 import { isAnswered } from './guard.ts'
 import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster, removeForeignPidFile } from './pid-file.ts'
 import { giveTo, insideFolder, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
@@ -95,7 +95,7 @@ function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): 
   }
   // there is no replication
   if (!walFolder) return { wal_level: 'minimal' }
-  if (fs.mkdirSync(walFolder, { recursive: true, mode: 0o700 })) markGap(walFolder)
+  makeWalFolder(walFolder)
   giveTo(place.account, walFolder)
   return {
     wal_level: 'replica',
