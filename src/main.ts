@@ -102,6 +102,8 @@ function announce(): void {
     `  the API            ${baseUrl}/api/docs`,
     '',
   ]
+  // a full disk or a closed terminal must not end the service
+  process.stdout.on('error', () => {})
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
