@@ -7,7 +7,7 @@ import { outboxMailer } from '../kit/mail.ts'
  * loads the library for mail servers only for a service that has one, because that takes a while.
  */
 export async function openMailers({ smtpUrl, mailFrom, mailConnections: connections, deadlines }: Config, db: Db) {
-  const options = { connections, timeoutMs: deadlines.smtpMs }
+  const options = { connections, timeoutMs: deadlines.smtpMs, mailMs: deadlines.mailMs }
   const open = async () =>
     smtpUrl ? (await import('../kit/smtp.ts')).smtpMailer(smtpUrl, mailFrom, options) : outboxMailer(db)
   const mailers = { mail: await open(), code: await open() }

@@ -17,8 +17,13 @@ export interface Deadlines {
   readonly identityProviderMs: number
   /** One try to deliver an event to a seller's endpoint: name, connection, request and answer. */
   readonly deliveryTryMs: number
-  /** The longest silence of a mail server. The queue tries again, so the library's default of ten minutes is not needed. */
+  /** The connection to a mail server, and its greeting. */
   readonly smtpMs: number
+  /**
+   * One try to send a mail, with every silence of the server. A server may be silent for ten minutes after a mail's last dot (RFC 5321,
+   * 4.5.3.2.6). If it accepts a mail after our try has ended, the next try delivers a copy. Each mail holds a connection, so we wait less.
+   */
+  readonly mailMs: number
   /** One small request to the S3 store, such as for a file's size. A person waits for it. */
   readonly storageQuestionMs: number
 }
@@ -32,5 +37,7 @@ export const DEADLINES: Deadlines = Object.freeze({
   identityProviderMs: 3_000,
   deliveryTryMs: 15_000,
   smtpMs: 10_000,
+  // shorter than a mail's job may run (MAIL_TRIES)
+  mailMs: 40_000,
   storageQuestionMs: 3_000,
 })

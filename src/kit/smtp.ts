@@ -32,8 +32,14 @@ export function tlsOf(url: string): 'always' | 'required' | 'offered' | 'none' {
   return isLoopback(hostname) ? 'offered' : 'required'
 }
 
-/** A connection to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
-export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool = {} } = {}) =>
+/**
+ * A connection to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. `silenceMs` is the longest silence
+ * of the server after its greeting.
+ */
+export const smtpTransport = (
+  url: string,
+  { timeoutMs, silenceMs = timeoutMs, pool }: { timeoutMs: number; silenceMs?: number; pool?: object },
+) =>
   nodemailer.createTransport({
     ...pool,
     // `tls` is our own option, which the library would misread
@@ -42,33 +48,37 @@ export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool 
     ignoreTLS: tlsOf(url) === 'none',
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
+    socketTimeout: silenceMs,
     dnsTimeout: timeoutMs,
     // no attachments by path or address, so that a mail's content cannot read our files
     disableFileAccess: true,
     disableUrlAccess: true,
   })
 
-/** A server that sends a few bytes now and then would hold a connection for ever. After this time the mail is sent again later. */
-const MOST_SECONDS_A_MAIL = 40
 /** Shorter than servers allow, so that we end an idle connection before the server ends it during a mail. */
 const IDLE_MS = 20_000
 
 /**
  * Sends mails through a real server, over at most `connections` connections that stay open for a while. Each mail has a connection
  * to itself while it is sent. When the connection is lost before a byte of the mail went out, another one is used. Every other loss
- * is an error.
+ * is an error. A mail that takes longer than `mailMs` is an error too, also when the server sends a few bytes now and then.
  */
-export function smtpMailer(url: string, from: string, { connections = 5, timeoutMs = DEADLINES.smtpMs } = {}): Mailer {
+export function smtpMailer(
+  url: string,
+  from: string,
+  { connections = 5, timeoutMs = DEADLINES.smtpMs, mailMs = DEADLINES.mailMs } = {},
+): Mailer {
   const transport = smtpTransport(url, {
     timeoutMs,
+    // no limit of its own: a server that is silent after the last dot may have accepted the mail
+    silenceMs: mailMs,
     pool: { pool: true, maxConnections: connections, idleTimeout: IDLE_MS },
   })
   const { beginAtZero, count, samples } = newCounter(['outcome'])
   beginAtZero('refused')
   const send = async (id: string, mail: Mail) => {
     // ends the mail and its connection, or its wait for one, so that this try does not overlap with the next
-    const limit = { signal: AbortSignal.timeout(MOST_SECONDS_A_MAIL * 1000) }
+    const limit = { signal: AbortSignal.timeout(mailMs) }
     try {
       const sent = await transport.sendMail({
         ...limit,

@@ -224,7 +224,7 @@ test('a mail server that hangs delays no buyer', async (t) => {
 })
 
 /** A held mail waits for the test, and is not tried again. */
-const PATIENT_WITH_MAIL = { smtpMs: 1_800_000 }
+const PATIENT_WITH_MAIL = { smtpMs: 1_800_000, mailMs: 1_800_000 }
 
 /** A mail server that does not answer about mailboxes that begin with `slow`, until the test releases them. */
 async function startSlowServer(t: TestContext) {
@@ -309,6 +309,45 @@ test('a connection that ends between two mails loses none, and doubles none', as
     (open) => open === 0,
   )
   assert.deepEqual([mails, new Set(server.mails.map(({ mail }) => mail.messageId)).size], [5, 5])
+})
+
+/** Far shorter than the time in which one try may send a mail. */
+const CONNECT_WITHIN_MS = 1_000
+
+test('a mail server that needs longer for a mail than for a connection delivers one copy', async (t) => {
+  const server = await startMailServer(t, {
+    onData(stream, { envelope }, done) {
+      void parsed(stream).then((mail) => {
+        server.mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })
+        // a scanner that works before the server answers the last dot
+        setTimeout(done, server.mails.length === 1 ? 2.5 * CONNECT_WITHIN_MS : 0)
+      }, done)
+    },
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url }, deadlines: { smtpMs: CONNECT_WITHIN_MS } })
+  await shop.paid()
+  await deliverUntil(
+    shop,
+    () => openMails(shop),
+    (open) => open === 0 && server.mails.length > 0,
+  )
+  assert.equal(server.mails.length, 1)
+})
+
+test('a mail that takes longer than one try may is broken off, and its connection too', async (t) => {
+  let isSilent = true
+  const server = await startMailServer(t, {
+    onRcptTo: (_address, _session, done) => (isSilent ? undefined : done()),
+  })
+  const mailer = smtpMailer(server.url, FROM, { connections: 1, mailMs: CONNECT_WITHIN_MS })
+  atEnd(t, () => mailer.close())
+  const send = () => mailer('1', { to: 'bob@example.com', subject: 'x', text: 'x', html: 'x' })
+  await assert.rejects(send, (error) => !(error instanceof MailRefused))
+  isSilent = false
+  await eventually(
+    () => send().catch(() => {}),
+    () => server.mails.length > 0,
+  )
 })
 
 test('after an outage of the mail server every mail goes out', async (t) => {
