@@ -32,6 +32,9 @@ const PUBLIC = {
   OPERATORS: 'ann@shop.example',
   PROCESSORS: 'sandbox',
   DEMO: '1',
+  // as on a machine without containers: compose.yaml has its own
+  HOST: '127.0.0.1',
+  PORT: '4001',
 }
 
 const { values } = parseArgs({

@@ -119,12 +119,15 @@ test('compose runs the image without rights, alone or with PostgreSQL and Caddy'
     assert(Number.parseInt(String(service['stop_grace_period'])) > 10 + 15, 'longer than draining and closing')
     for (const setting of Object.keys(service.environment ?? {}))
       assert(read('.env.example').includes(`#${setting}=`), `${setting} is a setting`)
+    const { HOST, PORT } = service.environment ?? {}
+    assert.deepEqual([HOST, PORT], ['0.0.0.0', 4000], 'an address or port of .env would be reached by nobody')
     for (const volume of service.volumes ?? []) assert.match(volume, /^\w+:\/(?:data|tmp)$/)
     assert(service['tmpfs'] || service.volumes!.includes('tmp:/tmp'), 'uploads to a bucket and drills need /tmp')
   }
   const { till, postgres, caddy } = file.services
   assert.deepEqual(file.services['till-alone']!.ports, ['127.0.0.1:${TILL_PORT:-4000}:4000'], 'not the whole network')
   assert.deepEqual([till!.ports, postgres!.ports], [undefined, undefined], 'only Caddy is reached from outside')
+  assert.equal(caddy!.environment!['TILL'], 'till:4000')
   assert.deepEqual([till!.networks, postgres!.networks, caddy!.networks], [['front', 'back'], ['back'], ['front']])
   const named = Object.values(file.services).flatMap(({ volumes = [] }) => volumes.map((one) => one.split(':')[0]!)).filter((one) => !one.startsWith('.')) // oxfmt-ignore
   assert.deepEqual(named.sort(), Object.keys(file.volumes).sort())
