@@ -12,14 +12,15 @@ export interface Limit {
   seconds: number
 }
 
-/** The most keys that this process remembers. It forgets the oldest first. */
+/** The most keys that a budget remembers. It forgets the oldest first. */
 const MOST_KEYS = 50_000
+/** Each limited route remembers keys of its own, and forgets first the one unused for longest. A key takes some 300 bytes. */
+const MOST_KEYS_OF_ROUTE = 5_000
 
 /** Limits in the memory of this process, for routes that cost work but guard no secret. */
 export async function registerLimits(server: FastifyInstance): Promise<void> {
   await server.register(rateLimit, {
     global: false,
-    cache: MOST_KEYS,
     enableDraftSpec: true,
     addHeadersOnExceeding: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true },
     addHeaders: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true, 'retry-after': true },
@@ -35,9 +36,11 @@ export function limited(
   limit: Limit | undefined,
   keyOf?: (request: FastifyRequest) => string,
 ): RouteShorthandOptions['config'] {
-  return limit
-    ? { rateLimit: { max: limit.count, timeWindow: limit.seconds * 1000, ...(keyOf && { keyGenerator: keyOf }) } }
-    : {}
+  if (!limit) return {}
+  const timeWindow = limit.seconds * 1000
+  return {
+    rateLimit: { max: limit.count, timeWindow, cache: MOST_KEYS_OF_ROUTE, ...(keyOf && { keyGenerator: keyOf }) },
+  }
 }
 
 /** Counts one more request of a network. Undefined when there is no limit. */
