@@ -5,8 +5,8 @@ const GROWTH = 1.3
 const MOST_MS = 30_000
 
 /**
- * When to ask again about a paid order: a second payment can still arrive, the service refunds it, and the page tells
- * the buyer. The returned function gives the next wait in milliseconds, and undefined after the last one.
+ * When to ask again about a paid order: a second payment can still arrive, the service sends it back, and the page
+ * tells the buyer. The returned function gives the next wait in milliseconds, and undefined after the last one.
  */
 export function lateLooks(): () => number | undefined {
   let looks = 0
