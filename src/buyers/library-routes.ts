@@ -214,7 +214,7 @@ const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl, invoiceUrl }: Lib
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),
   paidAt: row.paidAt.toISOString(),
-  downloads: freshLinks(row.id, row.files, downloadUrl),
+  downloads: freshLinks(row, downloadUrl),
   ...invoiceLinks(row.invoices, invoiceUrl),
   ...recalledFilesOf(row.recalled),
 })

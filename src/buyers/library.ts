@@ -23,6 +23,8 @@ export interface Bought {
   currency: string
   createdAt: Date
   paidAt: Date
+  /** The database's time of this reading. */
+  readAt: Date
   files: OrderFile[]
   recalled: WithdrawnFile[] | null
   invoices: OrderInvoice[] | null
@@ -39,7 +41,7 @@ export async function listBought(
     conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
   const { rows } = await sql<Bought>`
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
-      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand, o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
+      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand, o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt", now() as "readAt",
       case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')

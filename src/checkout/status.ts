@@ -59,7 +59,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
   if (statusToken === undefined) return { ...forAnybody, ...(pass && onward), ...(pass === 'pay' && price) }
   return {
     ...forAnybody,
-    downloads: freshLinks(order.id, order.files, links.downloadUrl),
+    downloads: freshLinks(order, links.downloadUrl),
     ...recalledFilesOf(order.recalled),
     ...price,
     ...onward,

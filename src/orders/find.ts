@@ -54,6 +54,8 @@ export interface OrderView {
   rail: Rail | null
   createdAt: Date
   paidAt: Date | null
+  /** The database's time of this reading. */
+  readAt: Date
   /** A bank has the buyer's "yes" and has not answered: another payment now could be a second one. */
   bankAtWork: boolean
   /** The mail server refused the order's address when the receipt was sent. */
@@ -82,7 +84,7 @@ const readOrders = compiledOnce<{ ids: readonly string[] }, OrderView>(
       ${chargedBackMinor} as "chargedBackMinor",
       o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
       s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,
-      o.created_at as "createdAt", o.paid_at as "paidAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
+      o.created_at as "createdAt", o.paid_at as "paidAt", now() as "readAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
       case when o.state = 'processing' then
         exists (select from payments p where p.order_id = o.id and p.state = 'processing')
         else false end as "bankAtWork",

@@ -16,9 +16,16 @@ export type Download = Type.Static<typeof Download>
 
 export type DownloadUrl = (orderId: string, fileId: string, expiresAt: Date) => string
 
+interface ReadFiles {
+  id: string
+  files: readonly OrderFile[]
+  /** When the database read them, by its clock, which also ends the links. Clocks of instances differ. */
+  readAt: Date
+}
+
 /** The files of an order, each with a link that is new and works for an hour. */
-export function freshLinks(orderId: string, files: readonly OrderFile[], downloadUrl: DownloadUrl): Download[] {
-  const expiresAt = new Date(Date.now() + LINK_LIFE_SECONDS * 1000)
+export function freshLinks({ id: orderId, files, readAt }: ReadFiles, downloadUrl: DownloadUrl): Download[] {
+  const expiresAt = new Date(readAt.getTime() + LINK_LIFE_SECONDS * 1000)
   return files.map(({ id, ...file }) => ({
     fileId: id,
     ...file,

@@ -263,6 +263,21 @@ test('a link ends after its hour, and the order’s page has a new one', async (
   assert.equal((await get(shop, pathOf((await shop.status(orderId, EMAIL)).downloads[0]))).status, 200)
 })
 
+test('a link ends by the clock of the database: one with a wrong clock on the service works too', async (t) => {
+  const shop = shared()
+  const { orderId } = await bought(shop)
+  const realNow = Date.now
+  for (const hours of [-3, 3]) {
+    const wrong = t.mock.method(Date, 'now', () => realNow() + hours * 3_600_000)
+    const [link] = (await shop.status(orderId, EMAIL)).downloads
+    wrong.mock.restore()
+    assert.equal((await get(shop, pathOf(link))).status, 200, `${hours} hours`)
+    const { rows } = await sql<{ ahead: boolean }>`
+      select ${link!.expiresAt}::timestamptz > now() + interval '2 hours' as ahead`.execute(shop.db)
+    assert.equal(rows[0]!.ahead, false, `${hours} hours`)
+  }
+})
+
 test('a link outlives a rotation of the secret, and not the secret’s removal', async (t) => {
   const shop = shared()
   const { downloads } = await bought(shop)
