@@ -13,7 +13,7 @@ import { isAboutAccount, isConnected } from './sync/accounts.ts'
 import { syncLater } from './sync/later.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
 import type { PaymentSnapshot, Processor, ProcessorEvent } from '../processors/processor.ts'
-import { PaymentUnknown, ProcessorUnavailable } from '../processors/refusals.ts'
+import { PaymentUnknown, ProcessorUnavailable, isBusy } from '../processors/refusals.ts'
 import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -112,9 +112,9 @@ async function settleAt(
     log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
   const { paymentId } = event
   const payment = event.payment ?? (paymentId ? await ask(processor, paymentId, reported, askMs) : 'ignored')
-  if (payment === 'too_slow') {
+  if (payment === 'later') {
     // A repeat would be too late as well: some payments take longer to read than a processor waits for our answer. Razorpay disables
-    // the address after a day without a 2xx
+    // the address after a day without a 2xx. And refused notifications would all come again, to be read from a processor that is busy
     log.info({ processor: processor.name, eventId: event.id }, 'the payment of a notification is read by a job')
     return syncLater(db, jobs, processor.name, paymentId!, [event])
   }
@@ -155,18 +155,21 @@ function refusalAlarm(log: Log): (processor: Processor) => void {
 const looksSigned = ({ signature: { header, form } }: Processor, headers: IncomingHttpHeaders): boolean =>
   form.test(String(headers[header] ?? ''))
 
-/** Asks the processor how the payment of a notification stands. If the processor cannot answer, the notification must come again. */
+/**
+ * Asks the processor how the payment of a notification stands. `later`: it is too slow or too busy, and a job must ask. If the processor
+ * cannot answer, the notification must come again.
+ */
 async function ask(
   processor: Processor,
   paymentId: string,
   reported: unknown,
   askMs: number,
-): Promise<PaymentSnapshot | 'unknown_payment' | 'too_slow'> {
+): Promise<PaymentSnapshot | 'unknown_payment' | 'later'> {
   try {
     return await inTime(processor.fetchPayment(paymentId, reported), askMs)
   } catch (error) {
     if (error instanceof PaymentUnknown) return 'unknown_payment'
-    if (error instanceof OutOfTime) return 'too_slow'
+    if (error instanceof OutOfTime || isBusy(error)) return 'later'
     if (!(error instanceof ProcessorUnavailable)) throw error
     throw new Refusal('processor_unavailable', 'The payment cannot be looked up right now.', {
       retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,

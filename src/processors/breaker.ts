@@ -1,7 +1,7 @@
 import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { type Log, errorForLog } from '../kit/log.ts'
 import type { Processor } from './processor.ts'
-import { PaymentUnknown, ProcessorUnavailable } from './refusals.ts'
+import { PaymentUnknown, ProcessorUnavailable, isBusy } from './refusals.ts'
 
 /** This many calls in a row without an answer count as an outage. */
 const FAILURES = 5
@@ -10,7 +10,7 @@ const PAUSE_SECONDS = 10
 
 /**
  * Puts a breaker before a processor. During an outage each call fails at once, so buyers do not wait for a time limit. A refusal
- * is an answer and no outage.
+ * is an answer and no outage. A processor that is busy is not away either: many notifications at once must stop no checkout.
  */
 export function withBreaker(processor: Processor, log: Log): Processor {
   const { connected } = processor
@@ -23,7 +23,7 @@ export function withBreaker(processor: Processor, log: Log): Processor {
 
 function guarded(processor: Processor, log: Log): Processor {
   const breaker = circuitBreaker(
-    handleWhen((error) => error instanceof ProcessorUnavailable && !error.answered),
+    handleWhen((error) => error instanceof ProcessorUnavailable && !error.answered && !isBusy(error)),
     { halfOpenAfter: PAUSE_SECONDS * 1000, breaker: new ConsecutiveBreaker(FAILURES) },
   )
   const { name, takeBack } = processor

@@ -24,6 +24,13 @@ export class ProcessorUnavailable extends Error {
   }
 }
 
+/** HTTP's "Too Many Requests": the processor works, and carried nothing out. */
+const TOO_MANY_REQUESTS = 429
+
+/** The processor answered that it gets too many requests of ours now (https://docs.stripe.com/rate-limits). */
+export const isBusy = (error: unknown): error is ProcessorUnavailable =>
+  error instanceof ProcessorUnavailable && error.details?.status === TOO_MANY_REQUESTS
+
 /** The processor answered and refused. */
 export class ProcessorRefused extends ProcessorUnavailable {
   override readonly answered: boolean = true

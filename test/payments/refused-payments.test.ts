@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { newLog } from '../../src/kit/log.ts'
 import { withBreaker } from '../../src/processors/breaker.ts'
-import { PaymentRefused, PaymentUnknown, ProcessorUnavailable } from '../../src/processors/refusals.ts'
+import { PaymentRefused, PaymentUnknown, ProcessorUnavailable, isBusy } from '../../src/processors/refusals.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import { atEnd } from '../support/ends.ts'
 import { recordJobs } from '../support/jobs.ts'
@@ -14,7 +14,7 @@ import { count } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { adapter, payment } from '../support/stripe-setup.ts'
-import { startStripeShop } from '../support/stripe-shop.ts'
+import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
 const BOB = 'bob@example.com'
 const SELLER = 'ann@shop.test'
@@ -232,4 +232,35 @@ test('a failure of the processor’s own stays an outage, and is logged at once 
   )
   const { rows } = await sql`select 1 from payment_refusals`.execute(shop.db)
   assert.deepEqual(rows, [])
+})
+
+test('a processor that is busy is not away: however many reads it refuses, a payment can be started', async (t) => {
+  const stripe = await startStripeServer()
+  atEnd(t, stripe.close)
+  const razorpay = await startRazorpay(t)
+  const begun = [(await adapter(stripe).startPayment(payment())).processorPaymentId, await razorpay.begin()]
+  for (const [at, processor] of [adapter(stripe), razorpay.processor].entries()) {
+    stripe.fail('429', { match: ({ method }) => method === 'GET', times: 50 })
+    razorpay.bank.break(/^GET /, 'rate_limited', 50)
+    const guarded = withBreaker(processor, newLog('silent'))
+    for (let i = 0; i < 7; i++)
+      await assert.rejects(guarded.fetchPayment(begun[at]!), (error) => isBusy(error) && !error.answered)
+    stripe.works()
+    razorpay.bank.works()
+    assert((await guarded.startPayment(payment({ key: 'another', currency: 'INR' }))).clientSecret)
+  }
+})
+
+test('a notification whose payment a busy processor does not let us read is accepted, and a job reads it', async (t) => {
+  const { shop, server, bank } = await startStripeShop(t)
+  server.knobs.notify = 'never'
+  const order = await shop.checkout()
+  bank.confirm(intentOf(order))
+  server.fail('429', { match: ({ method }) => method === 'GET' })
+  await server.send(bank.events.find(({ type }) => type === 'payment_intent.succeeded')!)
+  assert.deepEqual(
+    server.deliveries.map(({ status }) => status),
+    [200],
+  )
+  await shop.until(order.orderId, ({ status }) => status === 'paid')
 })
