@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { razorpaySignature, startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { atEnd } from '../support/ends.ts'
 import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
@@ -289,5 +289,24 @@ describe('both', () => {
     assert.equal((await shop.call('POST', '/api/webhooks/stripe', body, headers)).status, 200)
     const { rows } = await sql`select type, outcome from processor_events where event_id = ${thin.id}`.execute(shop.db)
     assert.deepEqual(rows, [{ type: thin.type, outcome: 'ignored' }])
+  })
+  test('a signed notification that cannot be read is accepted and kept once, so that the processor goes on to notify', async (t) => {
+    const stripe = await startStripeShop(t)
+    const razorpay = await startRazorpayShop(t)
+    const body = '{"id":'
+    const signed = [
+      { shop: stripe.shop, name: 'stripe', headers: stripe.server.signed(body).headers },
+      {
+        shop: razorpay.shop,
+        name: 'razorpay',
+        headers: { 'x-razorpay-signature': razorpaySignature(body, ACCOUNT.webhookSecret) },
+      },
+    ]
+    for (const { shop, name, headers } of signed) {
+      for (let i = 0; i < 2; i++)
+        assert.equal((await shop.call('POST', `/api/webhooks/${name}`, body, headers)).status, 200, name)
+      const { rows } = await sql`select processor, type, outcome from processor_events`.execute(shop.db)
+      assert.deepEqual(rows, [{ processor: name, type: 'unreadable', outcome: 'ignored' }])
+    }
   })
 })

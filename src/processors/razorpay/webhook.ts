@@ -25,10 +25,11 @@ export function webhookVerifier(secrets: readonly string[]): Processor['verifyEv
     const given = Buffer.from(signature, 'hex')
     const genuine = keys.reduce((found, key) => timingSafeEqual(mac(key, rawBody), given) || found, false)
     if (!genuine) return undefined
-    const notification = parsed(rawBody)
-    if (!shapes.notification.Check(notification)) return undefined
-    const type = notification.event
     const id = idOf(headers['x-razorpay-event-id'], rawBody)
+    const notification = parsed(rawBody)
+    // another delivery would not help, and Razorpay disables an address that refuses for a day
+    if (!shapes.notification.Check(notification)) return { id, type: 'unreadable', isUnreadable: true }
+    const type = notification.event
     const account = ABOUT_ACCOUNTS.test(type) && notification.account_id
     if (shapes.linkedAccountId.Check(account)) return { id, type, account }
     return { id, type, paymentId: paymentIdOf(notification) }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { ProcessorEvent } from '../processor.ts'
 import { type Event, shapes } from './entities.ts'
 
@@ -65,8 +65,7 @@ export function verifyEvent(
   })
   if (!genuine) return undefined
   const event = parsed(body)
-  if (!shapes.event.Check(event))
-    return shapes.anyEvent.Check(event) ? { id: event.id, type: event.type, isUnreadable: true } : undefined
+  if (!shapes.event.Check(event)) return unreadable(shapes.anyEvent.Check(event) ? event : undefined, body)
   const account = event.account ?? undefined
   const about = { ...eventOf(event, live, account), ...(account !== undefined && { account }) }
   return about.paymentId === undefined ? about : { ...about, reported: event.data.object }
@@ -90,10 +89,16 @@ export function eventOf(
   return { id, type, ...(ours && { paymentId }) }
 }
 
+/** A genuine notification in another form. Another delivery would not help. Without an id that we take, a hash of the bytes is the id. */
+function unreadable(event: Pick<Event, 'id' | 'type'> | undefined, body: Buffer): ProcessorEvent {
+  const { id, type } = event ?? { id: `sha256-${createHash('sha256').update(body).digest('hex')}`, type: 'unreadable' }
+  return { id, type, isUnreadable: true }
+}
+
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    return undefined // signed, but not JSON: another delivery would not help
+    return undefined
   }
 }
