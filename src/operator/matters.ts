@@ -149,24 +149,29 @@ async function reconciliation(db: Db): Promise<Matter[]> {
   return [{ what: 'reconciliation', says, advice, view: null, at }]
 }
 
+/**
+ * Whether an event shows that the webhook tells of payments. What the backfill found has come without the webhook. An ignored one names no
+ * payment: the webhook may have only types that do not matter, or a form that cannot be read.
+ */
+const IS_PROOF = sql`not e.backfilled and e.outcome <> 'ignored'`
+
 async function silences(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ processor: string; at: Date | null }>`
     select c.processor,
-      (select e.received_at from processor_events e where e.processor = c.processor and not e.backfilled order by e.received_at desc limit 1) as at
+      (select e.received_at from processor_events e where e.processor = c.processor and ${IS_PROOF} order by e.received_at desc limit 1) as at
     from (
       select distinct c.processor from sellers s
         -- "offset 0" makes PostgreSQL look up each seller's last orders in their index; otherwise a cached plan can read all orders
         cross join lateral (
           select id from orders where seller_id = s.id and paid_at > now() - make_interval(hours => ${SILENT_HOURS}) offset 0) o
         join captures c on c.order_id = o.id) c
-    -- what the backfill found has come without the webhook
-    where not exists (select from processor_events e where e.processor = c.processor and not e.backfilled
+    where not exists (select from processor_events e where e.processor = c.processor and ${IS_PROOF}
       and e.received_at > now() - make_interval(hours => ${SILENT_HOURS}))`.execute(db)
   // one address gets the notifications of all sellers' accounts, so one line is enough for them
   const silent = new Map(rows.map(({ processor, at }) => [dashboardOf(processor), at]))
   return Array.from(silent, ([processor, at]) => ({
     what: 'webhook_silence',
-    says: `${processor} takes money and has sent no notification ${at ? `since ${dayOf(at)}` : 'at all'}: the service learns of payments only by asking.`,
+    says: `${processor} takes money and has sent no notification about a payment${at ? ` since ${dayOf(at)}` : ''}: the service learns of payments only by asking.`,
     advice: 'Run npm run doctor on the machine: it checks the address of the webhook, and says what to set.',
     view: null,
     at,

@@ -154,10 +154,35 @@ test('a processor whose events only the backfill has found is silent until a not
   assert(found.every(({ backfilled }) => backfilled))
   await own.until(order.orderId, ({ status }) => status === 'paid')
   const [matter] = await silent()
-  assert.match(matter.says, /^stripe takes money and has sent no notification at all/)
+  assert.match(matter.says, /^stripe takes money and has sent no notification about a payment: /)
   assert.equal(matter.at, null)
   // the webhook works again, and brings what the backfill has found
   await server.release()
+  assert.deepEqual(await silent(), [])
+})
+
+test('a processor is silent while its notifications name no payment, and not while a job reads their payments', async (t) => {
+  const { shop: own, server, bank } = await startStripeShop(t, { env: { OPERATORS: OPERATOR } })
+  const operator = await operatorOf(own)
+  const silent = async () => (await matters(operator)).filter(({ what }: any) => what === 'webhook_silence')
+  server.knobs.notify = 'never'
+  const order = await own.checkout()
+  bank.confirm(intentOf(order))
+  assert.equal((await own.status(order.orderId, 'bob@example.com', true)).status, 'paid')
+  // what a destination of Stripe with thin payloads sends
+  const object = { object: 'v2.core.event', related_object: { id: intentOf(order), type: 'payment_intent' } }
+  await server.send({ id: 'evt_test_thin', type: 'v1.payment_intent.succeeded', ...object })
+  const { rows: thin } = await sql`select outcome from processor_events`.execute(own.db)
+  assert.deepEqual(thin, [{ outcome: 'ignored' }])
+  const [matter] = await silent()
+  assert.match(matter.says, /^stripe takes money and has sent no notification about a payment: /)
+  // the processor is too busy to be asked about the payment
+  server.fail('429', { match: ({ method }) => method === 'GET' })
+  await server.send(bank.events.find(({ type }) => type === 'payment_intent.succeeded')!)
+  assert.deepEqual(
+    server.deliveries.map(({ status }) => status),
+    [200, 200],
+  )
   assert.deepEqual(await silent(), [])
 })
 

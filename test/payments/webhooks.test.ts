@@ -362,7 +362,7 @@ test('a notification about a payment that takes too long to read is answered wit
   for (let i = 0; i < 3; i++) assert.equal(await bank.again(news), 200)
   const later = () => query<{ data: object }>(shop.db, sql`select data from added_jobs where queue = 'ask_later'`)
   assert.equal((await later()).length, 1)
-  assert.deepEqual(await eventRows(shop, news.id), [{ outcome: 'ignored', payment: null }])
+  assert.deepEqual(await eventRows(shop, news.id), [{ outcome: 'repeat', payment: null }])
   assert.equal((await shop.status(order.orderId)).status, 'pending')
   release()
   await shop.until(order.orderId, ({ status }) => status === 'disputed')
