@@ -264,3 +264,24 @@ test('a notification whose payment a busy processor does not let us read is acce
   )
   await shop.until(order.orderId, ({ status }) => status === 'paid')
 })
+
+test('a 401 or 403 that a proxy answers in Razorpay’s place is an outage, with its breaker and without a mail', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const productId = await rupees()
+  for (const fault of ['proxy_401', 'proxy_403'] as const) {
+    bank.break(/^GET \/v1\/orders/, fault)
+    bank.break(/^POST \/v1\/orders/, fault)
+    for (let time = 0; time < 2; time++) {
+      const answer = await shop.call('POST', '/api/checkout', buy(productId))
+      assertProblem(answer, 503, 'processor_unavailable')
+      assert.match(answer.headers.get('retry-after')!, /^[1-9][0-9]*$/)
+    }
+  }
+  const { rows } = await sql`select 1 from payment_refusals`.execute(shop.db)
+  assert.deepEqual(rows, [])
+  bank.break(/^GET \/v1\/orders/, 'proxy_401')
+  assertProblem(await shop.call('POST', '/api/checkout', buy(productId)), 503, 'processor_unavailable')
+  const asked = bank.requests.length
+  assertProblem(await shop.call('POST', '/api/checkout', buy(productId)), 503, 'processor_unavailable')
+  assert.equal(bank.requests.length, asked, 'the breaker has stopped the calls')
+})

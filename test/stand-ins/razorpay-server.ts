@@ -20,6 +20,8 @@ export type Fault =
   | 'in_progress'
   | 'not_found'
   | 'bad_request'
+  | 'proxy_401'
+  | 'proxy_403'
   | 'html'
   | 'html_error'
   | 'json_without_error'
@@ -245,6 +247,8 @@ const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   not_found: [404, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'The requested URL was not found on the server.')],
   // as a proxy on the way answers
   bad_request: [400, 'text/html', '<h1>Bad Request</h1>'],
+  proxy_401: [401, 'text/html', '<h1>401 Authorization Required</h1>'],
+  proxy_403: [403, JSON_TYPE, '{"error":{"code":403,"message":"Forbidden"}}'],
   json_without_error: [500, JSON_TYPE, '{"success":false}'],
   empty: [200, JSON_TYPE, ''],
   redirect: [302, 'text/html', ''],

@@ -21,13 +21,15 @@ export function refusalOf(name: string, status: number, answer: unknown, request
     parameter: nameOnly(error.field),
     requestId: nameOnly(requestId),
   }
-  const meaning = meaningOf(status, Boolean(error.code), description)
+  const meaning = meaningOf(status, typeof error.code === 'string', description)
   return new ApiRefusal(`${name}: answered with ${status} ${description}`.trim(), { meaning, details })
 }
 
 function meaningOf(status: number, hasCode: boolean, description: string): Meaning {
+  // without Razorpay's code the answer is a proxy's on the way, and says nothing about the key
+  if (!hasCode) return 'failed'
   if (KEY_REFUSED.has(status)) return 'key_refused'
-  if (!REFUSALS.has(status) || !hasCode) return 'failed'
+  if (!REFUSALS.has(status)) return 'failed'
   if (/different request with the same idempotency key/i.test(description)) return 'key_reused'
   return status === CONFLICT || /in progress|duplicate receipt/i.test(description) ? 'in_progress' : 'refused'
 }

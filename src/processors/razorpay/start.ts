@@ -9,8 +9,7 @@ import { payeeOf } from './transfers.ts'
 
 /** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
 const CAPTURE_MINUTES = 7_200
-/** Statuses that mean a fault of the request, of the key, or of the account's permissions. */
-const REFUSED_AGAIN: ReadonlySet<number> = new Set([400, 401, 403])
+const BAD_REQUEST = 400
 
 /** Our payment is an Order. A browser pays it with the Order's id and our key's id. */
 export async function startPayment(ask: Visit, keyId: string, payment: StartPayment): Promise<StartedPayment> {
@@ -88,11 +87,12 @@ async function findOrMakeOrder(
 
 /**
  * No Order came of it, and Razorpay would refuse it again. A 400 counts also without Razorpay's error in it: otherwise the reconciler
- * would try for ever. A 404 can pass.
+ * would try for ever. A 401 or 403 without it is an outage of what lies between, and a 404 can pass.
  */
 function refusedForGood(error: unknown): never {
-  const isRefused = error instanceof ApiRefusal && error.meaning !== 'in_progress' && error.meaning !== 'key_reused'
-  throw isRefused && REFUSED_AGAIN.has(error.details.status) ? refusedStart(error) : error
+  const isBadRequest = error instanceof ApiRefusal && error.details.status === BAD_REQUEST
+  const isRefused = isBadRequest && error.meaning !== 'in_progress' && error.meaning !== 'key_reused'
+  throw isRefused || isRefusal(error, 'key_refused') ? refusedStart(error) : error
 }
 
 function unlessKeyRefused(error: unknown): never {
