@@ -34,6 +34,8 @@ import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchang
 const METADATA_TTL_MS = 3_600_000
 /** For this time after an answer we take the provider to be reachable, so that most sign-ins start without asking it. */
 const REACHABLE_TTL_MS = 10_000
+/** For this time we do not ask again whether a second host answers us that has never done so. */
+const ONLY_FOR_BROWSERS_TTL_MS = 3_600_000
 /** The statuses of a proxy when the provider behind it is down. */
 const PROXY_ERRORS = new Set([502, 503, 504])
 const CLOCK_TOLERANCE_SECONDS = 30
@@ -49,7 +51,11 @@ export function identityProvider(
   settings: ProviderSettings,
   redirectUri: string,
   log: Log,
-  { reachableTtlMs = REACHABLE_TTL_MS, identityProviderMs = DEADLINES.identityProviderMs } = {},
+  {
+    reachableTtlMs = REACHABLE_TTL_MS,
+    onlyForBrowsersTtlMs = ONLY_FOR_BROWSERS_TTL_MS,
+    identityProviderMs = DEADLINES.identityProviderMs,
+  } = {},
 ): IdentityProvider {
   const { clientId, clientSecret, authMethod } = settings
   const issuer = new URL(settings.issuer)
@@ -59,7 +65,7 @@ export function identityProvider(
   let cached: { metadata: ServerMetadata; readAt: number } | undefined
   let reading: Promise<ServerMetadata> | undefined
   const answeredAt = new Map<string, number>()
-  const onlyForBrowsers = new Set<string>()
+  const onlyForBrowsersSince = new Map<string, number>()
 
   async function metadata(): Promise<ServerMetadata> {
     if (cached && performance.now() - cached.readAt < METADATA_TTL_MS) return cached.metadata
@@ -90,22 +96,19 @@ export function identityProvider(
    * provider answers. At the issuer's host we read its metadata, because a proxy may lead only to the provider's own paths and answer 502
    * at all others. Of another host we know no path, so there any answer at `/` counts, except a proxy's error. Throws when none comes.
    */
-  async function reach(page: URL, { fetch }: Exchange): Promise<void> {
+  async function reach(page: URL, exchange: Exchange): Promise<void> {
     const last = answeredAt.get(page.origin)
     if (last !== undefined && performance.now() - last < reachableTtlMs) return
     if (page.origin === issuer.origin) return void (await newMetadata())
-    if (onlyForBrowsers.has(page.origin)) return
-    let status: number
-    try {
-      status = (await fetch(`${page.origin}/`, { method: 'HEAD', redirect: 'manual', headers: {}, body: undefined }))
-        .status
-    } catch (error) {
+    const since = onlyForBrowsersSince.get(page.origin)
+    if (since !== undefined && performance.now() - since < onlyForBrowsersTtlMs) return
+    const head = { method: 'HEAD', redirect: 'manual', headers: {}, body: undefined } as const
+    const answer = await exchange.fetch(`${page.origin}/`, head).catch((error: unknown) => {
       if (last !== undefined) throw error
-      // a second host that has never answered us may be one that only browsers can reach
-      onlyForBrowsers.add(page.origin)
-      return
-    }
-    if (PROXY_ERRORS.has(status)) throw new ProviderFault('idp_unavailable')
+    })
+    // a second host that has never answered us may be one that only browsers can reach. It is asked again later, perhaps it was only slow
+    if (!answer) return void onlyForBrowsersSince.set(page.origin, performance.now())
+    if (PROXY_ERRORS.has(answer.status)) throw new ProviderFault('idp_unavailable')
     answeredAt.set(page.origin, performance.now())
   }
 

@@ -449,6 +449,27 @@ test('a provider that fails after it worked is noticed before a browser is sent 
   await assertFault(impatient.start(), 'idp_unavailable', 'gone')
 })
 
+test('a second host that did not answer once is asked again later, and its next failure is noticed', async (t) => {
+  const { provider, newClient } = await start(t)
+  const elsewhere = { authorization_endpoint: provider.issuer.replace('127.0.0.1', 'localhost') + '/authorize' }
+  const asked = () => provider.calls.filter((call) => call === 'page').length
+  const meet = async (options: object, first: Breakage, askedAgain: number) => {
+    const client = newClient({}, { reachableTtlMs: 0, ...options })
+    provider.lies = { metadata: elsewhere, broken: { page: first } }
+    await client.start()
+    provider.lies = { metadata: elsewhere }
+    provider.calls.length = 0
+    await client.start()
+    assert.equal(asked(), askedAgain, first)
+    provider.lies = { metadata: elsewhere, broken: { page: 'hangs up' } }
+    return client
+  }
+  await (await meet({}, 'hangs up', 0)).start()
+  await assertFault((await meet({ onlyForBrowsersTtlMs: 0 }, 'hangs up', 1)).start(), 'idp_unavailable', 'later')
+  // not at each start: a host that drops our packets costs the whole time limit
+  await (await meet({ identityProviderMs: STEPS_MS }, 'hangs', 0)).start()
+})
+
 test('a provider behind a proxy that answers only its own paths is used every time', async (t) => {
   const { provider, newClient, lines } = await start(t)
   const impatient = newClient({}, { reachableTtlMs: 0 })
