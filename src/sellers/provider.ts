@@ -167,6 +167,8 @@ export function identityProvider(
       // userinfo vouches only for the address that it names
       return email === own.email ? { email, emailVerified } : own
     } catch (error) {
+      // userinfo named another person
+      if ((error as { code?: unknown }).code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') throw error
       // the id_token has already proved the person, who then needs a code
       log.warn(
         { step: 'userinfo', ...namesOf(error) },
