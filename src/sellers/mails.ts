@@ -100,7 +100,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: 'Type it where you asked for it. It signs you in, and links the account at your identity provider that sent you here: that one opens yours from then on.',
     code: digits,
     facts: [],
-    note: `If it was not you who came from the provider just now, do not type this code anywhere and do not pass it on: it would open your account at ${host} to somebody else.`,
+    note: `If it was not you who came from the provider just now, do not type this code anywhere and do not pass it on: it would open your account at ${host} to somebody else. If such mails keep coming, tell the people who run ${host}.`,
   }),
   change_email: (digits, host) => ({
     subject: `${digits} confirms your new address at ${host}`,
@@ -108,7 +108,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
     text: `Type it on your account’s page, and from then on you sign in at ${host} with this address. It works for ten minutes.`,
     code: digits,
     facts: [],
-    note: `If you did not ask for it, somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody.`,
+    note: `If you did not ask for it, somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody. If such mails keep coming, tell the people who run ${host}.`,
   }),
 }
 

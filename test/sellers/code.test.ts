@@ -305,6 +305,17 @@ test('the database has nothing from which a code could be made, and the mail has
   assert.match(mail!.text, /tell the people who run shop\.test/, 'it says where to complain of a flood of them')
 })
 
+test('the mail to a new address that the seller has named says where to complain of a flood of them', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  await browser.signInByCode()
+  const newer = newMailbox()
+  assert.equal((await browser.call('POST', '/api/auth/email', { email: newer })).status, 202)
+  await browser.codeFor(newer)
+  const [mail] = await shop.mails(newer)
+  assert.match(mail!.text, /If such mails keep coming, tell the people who run shop\.test/)
+})
+
 test('the browser that waits for a code can find out which mailbox to look into, and no other can', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)

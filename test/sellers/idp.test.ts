@@ -295,6 +295,7 @@ test('a code that was requested apart from the provider, in a browser that came 
   )
   assert.match(asked[0]!.text, /links the account at your identity provider/)
   assert.match(asked[0]!.text, /If it was not you who came from the provider just now, do not type this code anywhere/)
+  assert.match(asked[0]!.text, /If such mails keep coming, tell the people who run shop\.test/)
   await browser.askCode(email)
   assert.equal((await browser.tryCode(email, await liveCode(shop, email))).status, 200)
   assert.equal(await identitiesOf(shop, stranger.sub), 0)
