@@ -13,7 +13,10 @@ function refuseExceeded(taken: Taken | undefined, detail: string): void {
   throw new Refusal('rate_limited', detail, { retryAfterSeconds: taken.ttlInSeconds, limitCount: taken.max })
 }
 
-/** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
+/**
+ * The status limit counts each order separately. This one counts the requests of a network for unknown ids, and tells a client that makes
+ * many of them to stop. It does not keep ids from being guessed, because an id that exists is answered all the same: its 80 random bits do.
+ */
 export function unknownOrderRefuser(
   server: Server,
   limit: Limit | undefined,
