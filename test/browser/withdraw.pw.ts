@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { de } from '../../src/words/de.ts'
 import { newEmail } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy } from './orders.ts'
@@ -67,4 +68,39 @@ test('by keyboard alone, with Back, a reload and a lost answer in between: one s
   await expect.poll(async () => (await acknowledgements(page, email)).length).toBe(1)
   await page.reload()
   await expect(page.getByLabel('Your name')).toHaveValue('')
+})
+
+test('a link names its order also where a statement about another one is unfinished', async ({ page }) => {
+  const [first, second] = ['0', '1'].map((digit) => `ord_${digit.repeat(26)}`)
+  const number = page.getByLabel(/^Order number/)
+  const checking = page.getByRole('heading', { name: 'Confirm your withdrawal' })
+  await page.goto(`/withdraw/?order=${first}`)
+  await fill(page, newEmail())
+  await page.keyboard.press('Enter')
+  await expect(checking).toBeVisible()
+  await page.goto(`/withdraw/?order=${second}`)
+  await expect(number).toHaveValue(second!)
+  for (const address of [`/withdraw/?order=${first}`, '/withdraw/']) {
+    await page.goto(address)
+    await expect(number).toHaveValue(first!)
+    await expect(page.getByLabel('Your name')).toHaveValue('Bob Buyer')
+  }
+
+  // a buyer who enters another contract than the link names keeps it
+  await page.goto(`/withdraw/?order=${first}`)
+  await number.fill('The Quiet Shop, of 3 July')
+  await number.press('Enter')
+  await expect(checking).toBeVisible()
+  await page.reload()
+  await expect(page.getByText('The Quiet Shop, of 3 July')).toBeVisible()
+})
+
+test('what a buyer changes in a statement stays in another language', async ({ page }) => {
+  await page.goto(`/withdraw/?order=ord_${'0'.repeat(26)}`)
+  await fill(page, newEmail())
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Change it' }).click()
+  await page.getByLabel('Your name').fill('Rob Buyer')
+  await page.getByLabel('Language').selectOption('de')
+  await expect(page.getByLabel(de.withdraw.name)).toHaveValue('Rob Buyer')
 })

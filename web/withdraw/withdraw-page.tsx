@@ -15,8 +15,8 @@ const FIELDS = ['name', 'contract', 'email'] as const satisfies (keyof Statement
 
 /** The withdrawal function: the statement, its confirmation, and the acknowledgement. */
 export function WithdrawPage() {
-  const [draft, setDraft] = useState<Draft>(() => savedDraft() ?? newDraft())
-  const [isChecking, setChecking] = useState(() => isAtCheck() && savedDraft() !== undefined)
+  const [draft, setDraft] = useState<Draft>(() => draftHere() ?? newDraft())
+  const [isChecking, setChecking] = useState(() => isAtCheck() && draftHere() !== undefined)
   const [done, setDone] = useState<Withdrawal>()
   const title = done ? WORDS.doneTitle : isChecking ? WORDS.checkTitle : WORDS.title
   const heading = useRef<HTMLHeadingElement>(null)
@@ -37,6 +37,7 @@ export function WithdrawPage() {
     const next = { ...statement, key: isSame ? draft.key : newKey() }
     setDraft(next)
     saveDraft(next)
+    if (!isOfAddress(next)) nameNoOrder()
     history.pushState({ step: 'check' }, '')
     setChecking(true)
   }
@@ -61,12 +62,22 @@ export function WithdrawPage() {
   )
 }
 
-const newDraft = (): Draft => ({
-  name: typedBefore('name'),
-  contract: typedBefore('contract') || orderInAddress(),
-  email: typedBefore('email'),
-  key: newKey(),
-})
+const newDraft = (): Draft => ({ name: '', contract: orderInAddress(), email: '', key: newKey() })
+
+/** The draft of a statement about another order than the link names would withdraw from the wrong one. */
+const isOfAddress = ({ contract }: Statement): boolean => contract.includes(orderInAddress())
+
+function draftHere(): Draft | undefined {
+  const draft = savedDraft()
+  return draft && isOfAddress(draft) ? draft : undefined
+}
+
+/** The buyer has entered another contract than the link names. So a reload finds the draft again. */
+function nameNoOrder(): void {
+  const address = new URL(location.href)
+  address.searchParams.delete('order')
+  history.replaceState(null, '', address)
+}
 
 /** Links of receipts and order pages name the order. */
 function orderInAddress(): string {
@@ -77,7 +88,11 @@ function orderInAddress(): string {
 type Faults = Partial<Record<keyof Statement, string>>
 
 function Ask({ draft, onAsk }: { draft: Draft; onAsk: (statement: Statement) => void }) {
-  const [typed, setTyped] = useState<Statement>({ name: draft.name, contract: draft.contract, email: draft.email })
+  const [typed, setTyped] = useState<Statement>(() => ({
+    name: typedBefore('name', draft.name),
+    contract: typedBefore('contract', draft.contract),
+    email: typedBefore('email', draft.email),
+  }))
   const [faults, setFaults] = useState<Faults>({})
   const [tries, setTries] = useState(0)
   const submit = (event: Event) => {
