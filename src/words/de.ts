@@ -281,6 +281,7 @@ export const de: Catalogue = {
     enterBoth:
       'Mit der Nummer und Ihrer E-Mail-Adresse sehen Sie den Beleg und die Dateien jederzeit wieder. Die Bestellnummer steht im Beleg und beginnt mit ord_.',
     checkTyping: 'Bitte prüfen Sie auf Tippfehler und versuchen Sie es noch einmal.',
+    numberMissing: 'Bitte geben Sie die Bestellnummer ein.',
     emailMissing: 'Bitte geben Sie die E-Mail-Adresse der Bestellung ein.',
     show: 'Bestellung zeigen',
     lookingUp: 'Wird gesucht …',

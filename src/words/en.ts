@@ -281,6 +281,7 @@ export const en = {
     enterBoth:
       'With its number and your e-mail address you see the receipt and the files again, at any time. The order number is in your receipt and begins with ord_.',
     checkTyping: 'Please check for typing errors and try again.',
+    numberMissing: 'Please enter the order number.',
     emailMissing: 'Please enter the e-mail address of the order.',
     show: 'Show the order',
     lookingUp: 'Looking it up…',

@@ -276,6 +276,7 @@ export const es: Catalogue = {
     enterBoth:
       'Con su número y su correo electrónico puede ver el recibo y los archivos en cualquier momento. El número de pedido está en su recibo y empieza por ord_.',
     checkTyping: 'Compruebe si hay errores al escribir e inténtelo de nuevo.',
+    numberMissing: 'Introduzca el número de pedido.',
     emailMissing: 'Introduzca el correo electrónico del pedido.',
     show: 'Mostrar el pedido',
     lookingUp: 'Buscando…',

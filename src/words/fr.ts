@@ -278,6 +278,7 @@ export const fr: Catalogue = {
     enterBoth:
       'Avec son numéro et votre adresse e-mail, vous retrouvez le reçu et les fichiers à tout moment. Le numéro de commande figure sur votre reçu et commence par ord_.',
     checkTyping: 'Veuillez vérifier la saisie et réessayer.',
+    numberMissing: 'Veuillez saisir le numéro de commande.',
     emailMissing: 'Veuillez saisir l’adresse e-mail de la commande.',
     show: 'Afficher la commande',
     lookingUp: 'Recherche en cours…',

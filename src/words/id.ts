@@ -276,6 +276,7 @@ export const id: Catalogue = {
     enterBoth:
       'Dengan nomornya dan alamat email, Anda dapat melihat tanda terima dan file lagi kapan saja. Nomor pesanan ada di tanda terima dan diawali ord_.',
     checkTyping: 'Silakan periksa kesalahan ketik dan coba lagi.',
+    numberMissing: 'Silakan masukkan nomor pesanan.',
     emailMissing: 'Silakan masukkan alamat email pesanan.',
     show: 'Tampilkan pesanan',
     lookingUp: 'Mencari…',

@@ -277,6 +277,7 @@ export const it: Catalogue = {
     enterBoth:
       'Con il numero e il suo indirizzo e-mail rivede la ricevuta e i file in qualsiasi momento. Il numero d’ordine è nella ricevuta e inizia con ord_.',
     checkTyping: 'Controlli che non ci siano errori di battitura e riprovi.',
+    numberMissing: 'Inserisca il numero d’ordine.',
     emailMissing: 'Inserisca l’indirizzo e-mail dell’ordine.',
     show: 'Mostra l’ordine',
     lookingUp: 'Ricerca in corso…',

@@ -274,6 +274,7 @@ export const ptBR: Catalogue = {
     enterBoth:
       'Com o número e seu e-mail você vê o recibo e os arquivos de novo, a qualquer momento. O número do pedido está no recibo e começa com ord_.',
     checkTyping: 'Verifique se há erros de digitação e tente de novo.',
+    numberMissing: 'Digite o número do pedido.',
     emailMissing: 'Digite o e-mail do pedido.',
     show: 'Mostrar o pedido',
     lookingUp: 'Procurando…',

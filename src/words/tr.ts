@@ -271,6 +271,7 @@ export const tr: Catalogue = {
     enterBoth:
       'Numarası ve e-posta adresinizle makbuzu ve dosyaları istediğiniz zaman yeniden görürsünüz. Sipariş numarası makbuzunuzdadır ve ord_ ile başlar.',
     checkTyping: 'Lütfen yazım hatalarını kontrol edip yeniden deneyin.',
+    numberMissing: 'Lütfen sipariş numarasını girin.',
     emailMissing: 'Lütfen siparişin e-posta adresini girin.',
     show: 'Siparişi göster',
     lookingUp: 'Aranıyor…',

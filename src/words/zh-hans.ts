@@ -261,6 +261,7 @@ export const zhHans: Catalogue = {
     enterEmail: '输入下单时使用的电子邮箱，此页面将显示您的收据和文件。',
     enterBoth: '凭订单号和电子邮箱，您可以随时再次查看收据和文件。订单号在您的收据中，以 ord_ 开头。',
     checkTyping: '请检查是否有输入错误，然后重试。',
+    numberMissing: '请输入订单号。',
     emailMissing: '请输入订单的电子邮箱。',
     show: '查看订单',
     lookingUp: '正在查找…',

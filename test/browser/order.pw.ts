@@ -71,6 +71,23 @@ test('an order is found by its number and address, typed by hand', async ({ page
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 })
 
+test('a missing number or address is named at its field, which gets the focus', async ({ page }) => {
+  await page.goto('/order/')
+  const [number, email] = [page.getByLabel('Order number'), page.getByLabel('E-mail')]
+  const show = page.getByRole('button', { name: 'Show the order' })
+  await show.click()
+  await expect(number).toBeFocused()
+  await expect(number).toHaveAttribute('aria-invalid', 'true')
+  await expect(number).toHaveAccessibleDescription('Please enter the order number.')
+  await expect(email).not.toHaveAttribute('aria-invalid')
+  await expectAccessible(page, 'a missing order number')
+  await number.fill('ord_x')
+  await expect(number).not.toHaveAttribute('aria-invalid')
+  await show.click()
+  await expect(email).toBeFocused()
+  await expect(email).toHaveAccessibleDescription('Please enter the e-mail address of the order.')
+})
+
 test('the receipt is sent again, and its link opens the order', async ({ page }) => {
   const { email, orderId } = await open(page)
   await page.getByRole('button', { name: 'Send the receipt again' }).click()

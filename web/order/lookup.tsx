@@ -4,6 +4,7 @@ import { EmailField } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OrderNumber } from './order-number.tsx'
 import { looksLikeEmail } from '../ui/looks-like-email.ts'
+import { TextField } from '../ui/text-field.tsx'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { saying, wordsOf } from '../ui/language.ts'
 
@@ -23,14 +24,16 @@ interface LookupProps {
 export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: LookupProps) {
   const [orderId, setOrderId] = useState(asked || typedBefore('order'))
   const [email, setEmail] = useState(known ?? typedBefore('email'))
-  const [wrong, setWrong] = useState<string>()
+  const [wrong, setWrong] = useState<{ order?: string; email?: string }>({})
   const [pressed, setPressed] = useState(0)
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
-    const bad = looksLikeEmail(email) ? undefined : words.emailMissing
-    setWrong(bad)
-    if (!bad && orderId.trim()) onOpen(orderId.trim(), email.trim())
+    // the first fault in the form gets the focus
+    if (!orderId.trim()) return setWrong({ order: words.numberMissing })
+    if (!looksLikeEmail(email)) return setWrong({ email: words.emailMissing })
+    setWrong({})
+    onOpen(orderId.trim(), email.trim())
   }
   return (
     <div class="lookup stack">
@@ -42,14 +45,36 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
         </Notice>
       )}
       <form class="stack" noValidate onSubmit={submit}>
-        {asked ? <OrderNumber orderId={asked} /> : <NumberField value={orderId} onValue={setOrderId} />}
+        {asked ? (
+          <OrderNumber orderId={asked} />
+        ) : (
+          <TextField
+            id="order"
+            label={shared.orderNumber}
+            value={orderId}
+            onValue={(value) => {
+              setOrderId(value)
+              setWrong({})
+            }}
+            fault={wrong.order}
+            tries={pressed}
+            input={{
+              dir: 'ltr',
+              class: 'mono',
+              autoComplete: 'off',
+              maxLength: 80,
+              placeholder: 'ord_…',
+              required: true,
+            }}
+          />
+        )}
         <EmailField
           value={email}
           onValue={(value) => {
             setEmail(value)
-            setWrong(undefined)
+            setWrong({})
           }}
-          fault={wrong}
+          fault={wrong.email}
           tries={pressed}
         />
         <Submit busy={busy ? words.lookingUp : undefined}>{words.show}</Submit>
@@ -60,29 +85,6 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
           {saying(words.neither, { library: <a href="/library/">{wordsOf('site').library}</a> })}
         </p>
       )}
-    </div>
-  )
-}
-
-function NumberField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
-  return (
-    <div class="field">
-      <label for="order">{shared.orderNumber}</label>
-      <input
-        id="order"
-        name="order"
-        type="text"
-        dir="ltr"
-        class="mono"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellcheck={false}
-        maxLength={80}
-        placeholder="ord_…"
-        required
-        value={value}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
     </div>
   )
 }
