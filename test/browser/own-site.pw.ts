@@ -163,6 +163,30 @@ test('without a site to go on to, the page says where the files are and shows no
   expect(page.url()).toContain(orderId)
 })
 
+test('the order’s page leads on to the payment of the same order, before and after a failed payment', async ({
+  page,
+}) => {
+  const { email, orderId, payUrl } = await madeByProgram(page, { clientReferenceId: 'cart-9' })
+  await page.goto(payUrl)
+  await expect(payButton(page)).toBeVisible()
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await page.getByRole('link', { name: 'Go on to the payment' }).click()
+  await expect(page).toHaveURL(`${DEMO_URL}&order=${orderId}`)
+  await payWith(page, { scenario: 'delayed_decline' })
+  await expect(page.getByText('Nothing was taken.')).toBeVisible()
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByRole('link', { name: 'Pay again' }).click()
+  await expect(payButton(page)).toBeVisible()
+  expect(await shownOrderId(page)).toBe(orderId)
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+  expect((await statusOf(page, orderId, email)).status).toBe('paid')
+  expect(orders).toHaveLength(0)
+})
+
 test('after a refund of a part the page of a link names no amount, because it is told none', async ({ page }) => {
   const { orderId, payUrl } = await madeByProgram(page)
   const asked = page.waitForRequest('**/api/sandbox/confirm')

@@ -146,11 +146,12 @@ const hasFailed = ({ status, canPay }: OrderStatus): boolean => status === 'proc
 function PayLink({ order }: { order: OrderStatus }) {
   const { status, orderId, product } = order
   if (!product) return null
-  const isHere = isKeptHere(product.id, orderId)
+  const isLinked = isKeptHere(orderId, orderId)
+  const isHere = isLinked || isKeptHere(product.id, orderId)
   if (!hasFailed(order) && !(status === 'pending' && isHere)) return null
   return (
     <p>
-      <a class="button" href={`/pay/?product=${product.id}#pay`}>
+      <a class="button" href={`/pay/?product=${product.id}${isLinked ? `&order=${orderId}` : '#pay'}`}>
         {!hasFailed(order) ? words.toPayment : isHere ? words.payAgain : words.orderAgain}
       </a>
     </p>
@@ -168,9 +169,12 @@ const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller
   </Notice>
 )
 
-/** Only the browser that made the order can go on with it. In another browser the payment page would make a new one. */
-const isKeptHere = (productId: string, orderId: string): boolean =>
-  read<{ orderId?: string }>(placeOf(productId))?.orderId === orderId
+/**
+ * Only the browser that made the order can go on with it, or one that has opened the link of an order that a program made: that one is
+ * kept in a place of its own. In another browser the payment page would make a new order.
+ */
+const isKeptHere = (productOrOrderId: string, orderId: string): boolean =>
+  read<{ orderId?: string }>(placeOf(productOrOrderId))?.orderId === orderId
 
 /** The amount paid. After a refund or a dispute: also the amount that went back, and the rest. */
 function Sums({ order }: { order: OrderStatus }) {
