@@ -2,7 +2,7 @@ import type { ApiError, OrderStatus } from '../ui/api.ts'
 import { say, wordsOf } from '../ui/language.ts'
 import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
-import type { State, View } from './state.ts'
+import { isSettled, type State, type View } from './state.ts'
 
 // Talks to the seller's own site. The page loads it only for an address, a kept order or a return from a bank that needs it.
 
@@ -29,7 +29,8 @@ type Message =
   | { till: 'ready' }
   | { till: 'size'; height: number }
   | { till: 'paid'; orderId: string }
-  | { till: 'closed' }
+  // `keep`: the site hides the frame and shows it again at the next click, because nothing else knows the order
+  | { till: 'closed'; keep: boolean }
   | { till: 'stays' }
   // no frame shows the page that this order needs: the site opens its link in the whole window
   | { till: 'late' }
@@ -44,7 +45,7 @@ export function meet({ productId, readKept, pageData: { host, cancelUrl } }: Too
   const isFramed = self !== top
   let last: State | undefined
   const tell = (message: Message) => isFramed && host !== undefined && parent.postMessage(message, host)
-  const close = () => tell({ till: isAtBank(last) ? 'stays' : 'closed' })
+  const close = () => tell(isAtBank(last) ? { till: 'stays' } : { till: 'closed', keep: mayBePaid(last) })
   if (isFramed) {
     document.documentElement.classList.add('framed')
     openLinksOutside()
@@ -125,6 +126,10 @@ function isAtBank(state: State | undefined): boolean {
   const sentAt = state?.kept?.attempt?.sentAt
   return state?.busy !== undefined || (sentAt !== undefined && Math.abs(Date.now() - sentAt) < BANK_MS)
 }
+
+/** Whether the page has an order that is not paid and has not ended. A payment of it may be under way, also after a decline. */
+const mayBePaid = (state: State | undefined): boolean =>
+  state?.kept?.orderId !== undefined && !isSettled(state.order?.status)
 
 /**
  * The order's page in the whole window, which cannot read what the frame knows. So the order goes by its link, like one that a program

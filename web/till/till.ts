@@ -23,6 +23,8 @@ button:focus-visible{outline:2px solid Highlight;outline-offset:-4px}
 
 interface Frame {
   element: HTMLIFrameElement
+  /** Gets the events and the focus. */
+  link: HTMLAnchorElement
   /** Whether the checkout is there and listens. */
   isReady: () => boolean
   ask: () => void
@@ -32,7 +34,8 @@ interface Frame {
 interface Listener {
   ready?: () => void
   size?: (height: number) => void
-  closed?: () => void
+  /** `keep`: the frame has an order, which may still be paid. */
+  closed?: (keep: boolean) => void
   late: () => void
 }
 
@@ -69,10 +72,10 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
     if (!ready && disposition === 'enforce' && isFrame) late()
   }
   const tell = (name: string, detail?: object) =>
-    link.dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
+    frame.link.dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
   const hear = ({ source, origin, data }: MessageEvent) => {
     if (source !== element.contentWindow || origin !== pay.origin || typeof data !== 'object' || !data) return
-    const { till, height, orderId } = data
+    const { till, height, orderId, keep } = data
     clearTimeout(silence)
     silence = undefined
     if (till === 'ready') {
@@ -85,26 +88,104 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
     } else if (till === 'paid') {
       tell('paid', { orderId: String(orderId) })
     } else if (till === 'closed') {
-      listener.closed?.()
+      listener.closed?.(keep === true)
     } else if (till === 'late') {
       late()
     }
   }
   addEventListener('message', hear)
   addEventListener('securitypolicyviolation', blocked)
-  return {
+  const frame: Frame = {
     element,
+    link,
     isReady: () => ready,
     ask() {
       // a frame whose page could not be loaded again answers nothing, and must not stay over the site
-      silence ??= setTimeout(() => listener.closed?.(), ANSWER_MS)
+      silence ??= setTimeout(() => listener.closed?.(false), ANSWER_MS)
       element.contentWindow?.postMessage({ till: 'close' }, pay.origin)
     },
     end,
   }
+  return frame
 }
 
+/**
+ * The closed overlays whose order may still be paid, by the addresses of their links. Only the frame knows its order, because it has no
+ * storage: a new frame would make another order, and the buyer could pay twice.
+ */
+const kept = new Map<string, { place: Element; show: (link: HTMLAnchorElement) => void }>()
+
 function overlay(link: HTMLAnchorElement): void {
+  const before = kept.get(link.href)
+  if (before?.place.isConnected) return before.show(link)
+  const { href } = link
+  const { place, dialog, button, words } = newDialog()
+  const { style } = document.documentElement
+  let overflow = ''
+  let isShown = false
+
+  const show = (opener: HTMLAnchorElement) => {
+    frame.link = opener
+    isShown = true
+    overflow = style.overflow
+    style.overflow = 'hidden'
+    dialog.showModal()
+    if (frame.isReady()) frame.element.focus()
+  }
+  const hide = () => {
+    if (!isShown) return
+    isShown = false
+    dialog.close()
+    style.overflow = overflow
+  }
+  const end = () => {
+    frame.end()
+    hide()
+    place.remove()
+    kept.delete(href)
+  }
+  const frame = open(link, {
+    ready() {
+      words.hidden = true
+      frame.element.focus()
+    },
+    closed(keep) {
+      if (!isShown) return
+      if (keep) {
+        hide()
+        kept.set(href, { place, show })
+      } else end()
+      frame.link.focus()
+      frame.link.dispatchEvent(new CustomEvent('till:closed', { bubbles: true }))
+    },
+    late() {
+      const wasShown = isShown
+      end()
+      // nobody is led away by a frame that is closed
+      if (wasShown) location.assign(href)
+    },
+  })
+  /** The checkout itself decides: while it sends a payment it stays. */
+  const close = () => {
+    if (frame.isReady()) return frame.ask()
+    end()
+    frame.link.focus()
+  }
+
+  button.addEventListener('click', close)
+  dialog.ariaLabel = frame.element.title
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault()
+    close()
+  })
+  // A browser closes a dialog on the second try whatever its page says.
+  dialog.addEventListener('close', () => isShown && dialog.showModal())
+  dialog.append(frame.element)
+  document.body.append(place)
+  show(link)
+}
+
+function newDialog() {
   const place = document.createElement('div')
   const root = place.attachShadow({ mode: 'open' })
   const sheet = new CSSStyleSheet()
@@ -112,58 +193,15 @@ function overlay(link: HTMLAnchorElement): void {
   root.adoptedStyleSheets = [sheet]
   const dialog = document.createElement('dialog')
   const button = document.createElement('button')
-  const words = document.createElement('p')
-  const { style } = document.documentElement
-  const { overflow } = style
-  let isOver = false
-
-  const end = () => {
-    isOver = true
-    frame.end()
-    dialog.close()
-    place.remove()
-    style.overflow = overflow
-  }
-  const frame = open(link, {
-    ready() {
-      words.hidden = true
-      frame.element.focus()
-    },
-    closed() {
-      end()
-      link.focus()
-      link.dispatchEvent(new CustomEvent('till:closed', { bubbles: true }))
-    },
-    late() {
-      end()
-      location.assign(link.href)
-    },
-  })
-  /** The checkout itself decides: while a bank is at work it stays. */
-  const close = () => {
-    if (frame.isReady()) return frame.ask()
-    end()
-    link.focus()
-  }
-
   button.type = 'button'
   button.textContent = '×'
   button.ariaLabel = 'Close the checkout'
-  button.addEventListener('click', close)
+  const words = document.createElement('p')
   words.textContent = 'Opening the checkout…'
   words.role = 'status'
-  dialog.ariaLabel = frame.element.title
-  dialog.addEventListener('cancel', (event) => {
-    event.preventDefault()
-    close()
-  })
-  // A browser closes a dialog on the second try whatever its page says.
-  dialog.addEventListener('close', () => !isOver && dialog.showModal())
-  dialog.append(button, words, frame.element)
+  dialog.append(button, words)
   root.append(dialog)
-  document.body.append(place)
-  style.overflow = 'hidden'
-  dialog.showModal()
+  return { place, dialog, button, words }
 }
 
 /** The checkout in the page, in the link's place. The link comes back where no frame is possible. */
