@@ -415,6 +415,27 @@ test('without scripts, and for a new tab, the link is a link', async ({ browser,
   await expect(dialogIn(page)).toHaveCount(0)
 })
 
+test('where the site is itself in a frame, the link opens in the whole window', async ({ page }) => {
+  site.show('/outer', '<iframe src="/" title="The shop"></iframe>')
+  for (const attributes of ['data-till', 'data-till target="_self"', 'data-till="inline"']) {
+    site.show('/', buyLink({ attributes }))
+    await page.goto(`${site.origin}/outer`)
+    const inner = page.frameLocator('iframe')
+    await inner.getByRole('link', { name: 'Buy the book' }).click()
+    await expect(page).toHaveURL(DEMO_URL)
+    await expect(page.getByLabel('E-mail')).toBeVisible()
+  }
+})
+
+test('a link with a target of its own opens there', async ({ page, context }) => {
+  site.show('/', buyLink({ attributes: 'data-till target="_blank"' }))
+  await page.goto(`${site.origin}/`)
+  const opened = context.waitForEvent('page')
+  await link(page).click()
+  await expect(await opened).toHaveURL(DEMO_URL)
+  await expect(dialogIn(page)).toHaveCount(0)
+})
+
 test('inline the checkout stands in the page at its own height, and sells', async ({ page, context }) => {
   await listen(context)
   site.show('/', buyLink({ attributes: 'data-till="inline"' }))

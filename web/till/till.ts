@@ -226,7 +226,13 @@ function inline(link: HTMLAnchorElement): void {
   link.after(frame.element)
 }
 
+/** In a frame of another page the checkout would need that page's permission too, so the link opens in the whole window. */
+const isFramed = self !== top
+/** A seller who names another target wants the checkout there. */
+const isHere = ({ target }: HTMLAnchorElement) => /^(_self|_top|_parent)?$/i.test(target)
+
 const find = () => {
+  if (isFramed) return
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-till=inline]')) if (isOurs(link)) inline(link)
 }
 
@@ -236,9 +242,12 @@ if ('adoptedStyleSheets' in document && 'showModal' in HTMLDialogElement.prototy
     const link = event.target instanceof Element && event.target.closest<HTMLAnchorElement>('a[data-till]')
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (!link || !isPlain || event.defaultPrevented || !isOurs(link) || link.dataset['till'] === 'link') return
-    event.preventDefault()
     // its frame in the page is about to come, or the link comes back
-    if (link.dataset['till'] !== 'shown') overlay(link)
+    if (link.dataset['till'] === 'shown') return event.preventDefault()
+    if (!isHere(link)) return
+    if (isFramed) return void (link.target = '_top')
+    event.preventDefault()
+    overlay(link)
   })
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', find)
   else find()
