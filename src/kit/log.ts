@@ -1,35 +1,14 @@
 import { type Logger, pino } from 'pino'
+import { logOutput } from './log-output.ts'
 
 export type Log = Logger
 
-/** Lines are written in batches. The rest is written when the process ends normally. */
-const WRITE_AT_BYTES = 12 * 1024
-const WRITE_AFTER_MS = 200
-/** The most bytes that wait while the log cannot be written: some 30,000 lines. Later lines are lost. */
-const MOST_BYTES = 8 * 1024 * 1024
-
 /** JSON lines on standard output. Callers log no names, addresses or other personal data. */
 export const newLog = (level: string): Log =>
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: withoutSecretIds } }, outputOf(level)) // oxfmt-ignore
-
-/** Standard output. When it cannot be written, such as to a full disk, lines wait or are lost, and the service goes on. */
-function outputOf(level: string) {
-  const output = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: WRITE_AT_BYTES,
-    maxLength: MOST_BYTES,
-    periodicFlush: level === 'silent' ? 0 : WRITE_AFTER_MS,
-  })
-  const flushSync = output.flushSync.bind(output)
-  let isFailing = false
-  // the library tries again with the next lines; without a listener the error would end the process
-  output.on('error', () => (isFailing = true))
-  output.on('drain', () => (isFailing = false))
-  // after a fatal error and at the end the library would repeat a failing write for ever
-  output.flushSync = () => void (isFailing || flushSync())
-  return output
-}
+  pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: withoutSecretIds } },
+    level === 'silent' ? { write() {} } : logOutput(),
+  )
 
 /**
  * Cuts the random characters from order ids, because an order id and the buyer's address together open the downloads. The beginning

@@ -61,3 +61,44 @@ test(
     assert.deepEqual(await ended, [0, null])
   },
 )
+
+const LOG = new URL('../../src/kit/log.ts', import.meta.url).href
+/** A program that logs so many lines and ends at once. Its pipe is like that of a service, which also writes its start's text there. */
+const program = (lines: number, last: 'info' | 'fatal') => `
+  const { newLog } = await import(${JSON.stringify(LOG)})
+  process.stdout.on('error', () => {})
+  const log = newLog('info')
+  for (let at = 1; at <= ${lines}; at++) log.info({ at }, 'a line')
+  log.${last}({ at: ${lines + 1} }, 'the last line')
+  process.exit(7)`
+const start = (text: string, output: 'pipe' | number) =>
+  spawn(process.execPath, ['--input-type=module', '--eval', text], { stdio: ['pipe', output, 'inherit'] })
+
+test('the last lines come whole and in order when a process ends, also through a pipe whose reader is slow', async () => {
+  for (const last of ['info', 'fatal'] as const) {
+    const child = start(program(5000, last), 'pipe')
+    let text = ''
+    for await (const chunk of child.stdout!) {
+      text += String(chunk)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const lines = text.trimEnd().split('\n')
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as { at: number }).at),
+      Array.from({ length: 5001 }, (_, at) => at + 1),
+    )
+  }
+})
+
+test('a process whose first line finds a full disk, or whose reader is gone, ends at once', async () => {
+  for (const last of ['info', 'fatal'] as const) {
+    const piped = start(program(3, last), 'pipe')
+    piped.stdout!.destroy()
+    assert.deepEqual(await once(piped, 'exit'), [7, null], 'the reader is gone')
+    if (!fs.existsSync(DISK_IS_FULL)) continue
+    const file = fs.openSync(DISK_IS_FULL, 'a')
+    const full = start(program(3, last), file)
+    fs.closeSync(file)
+    assert.deepEqual(await once(full, 'exit'), [7, null], 'the disk is full')
+  }
+})
