@@ -15,7 +15,8 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
   // mail servers refuse the default sender, and codes to sign in would never arrive
   if (config.smtpUrl && !config.isPublic && !text('MAIL_FROM') && !isLocalName(new URL(config.smtpUrl).hostname))
     problems.push('MAIL_FROM: required with SMTP_URL')
-  if (!['STORAGE_URL', 'BACKUP_URL'].some((name) => text(name)?.startsWith('s3:')))
+  // with BACKUP_URL=none they may be those of the backup's bucket
+  if (!config.backupIsOff && !['STORAGE_URL', 'BACKUP_URL'].some((name) => text(name)?.startsWith('s3:')))
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
       if (text(name))
         problems.push(`${name}: of no use without STORAGE_URL=s3://…, so the files would not go to a bucket`)
