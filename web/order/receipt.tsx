@@ -151,7 +151,7 @@ function PayLink({ order }: { order: OrderStatus }) {
   if (!hasFailed(order) && !(status === 'pending' && isHere)) return null
   return (
     <p>
-      <a class="button" href={`/pay/?product=${product.id}${isLinked ? `&order=${orderId}` : '#pay'}`}>
+      <a class="button" href={`/pay/?product=${product.id}${isLinked ? `&order=${orderId}` : ''}#pay`}>
         {!hasFailed(order) ? words.toPayment : isHere ? words.payAgain : words.orderAgain}
       </a>
     </p>
@@ -170,8 +170,8 @@ const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller
 )
 
 /**
- * Only the browser that made the order can go on with it, or one that has opened the link of an order that a program made: that one is
- * kept in a place of its own. In another browser the payment page would make a new order.
+ * Only a browser that made the order, or opened its link, can go on with it. In another one the payment page would make a new order. An
+ * order that a program made is kept under its own id.
  */
 const isKeptHere = (productOrOrderId: string, orderId: string): boolean =>
   read<{ orderId?: string }>(placeOf(productOrOrderId))?.orderId === orderId

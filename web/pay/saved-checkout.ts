@@ -64,11 +64,9 @@ export function takeLink(orderId: string, link: string | undefined): void {
   const isKept = read(placeOf(orderId))
   if (!isKept && !link) return
   linked = orderId
-  history.replaceState(
-    history.state,
-    '',
-    `${location.href}&order=${orderId}${self !== top && link ? `#p=${link}` : ''}`,
-  )
+  const [address, hash] = location.href.split('#')
+  const fragment = self !== top && link ? `p=${link}` : hash
+  history.replaceState(history.state, '', `${address}&order=${orderId}${fragment ? `#${fragment}` : ''}`)
   if (!isKept) keep('', { email: '…', key: link!, orderId, link: link! })
 }
 
