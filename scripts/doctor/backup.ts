@@ -2,7 +2,7 @@ import { lostPlace } from '../../src/backup/lost.ts'
 import { readBases } from '../../src/backup/retention.ts'
 import { type LastRun, lastRuns } from '../../src/backup/runs.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
-import { hasTable } from './database.ts'
+import { hasColumn } from './database.ts'
 import { type Finding, type Patient, failure } from './finding.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,7 +16,7 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
   if (!config.backup) {
     if (config.databaseUrl) return drillElsewhere(database)
     const db = await database
-    const place = db && (await hasTable(db, 'installation')) ? await lostPlace(db, config) : undefined
+    const place = db && (await hasColumn(db, 'installation', 'backup_place')) ? await lostPlace(db, config) : undefined
     if (place !== undefined)
       return [
         failure(ABOUT, `BACKUP_URL is not set, and the backups were at ${place}`, 'set it again, or BACKUP_URL=none to do without backups'), // oxfmt-ignore

@@ -52,10 +52,13 @@ export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs
   }
 }
 
-/** Whether the database has this table. It has none before the first start of the service has ended. */
-export async function hasTable(db: Db, name: string): Promise<boolean> {
-  const { rows } = await sql<{ made: boolean }>`select to_regclass(${name}) is not null as made`.execute(db)
-  return rows[0]!.made
+/** Whether the database has this column. One that the service has not migrated yet can lack it. */
+export async function hasColumn(db: Db, table: string, column: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_attribute where attrelid = to_regclass(${table}) and attname = ${column} and not attisdropped`.execute(
+    db,
+  )
+  return rows.length > 0
 }
 
 /** Checks whether the service can use the database, and whether its tables are those of this version. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { forgottenPayer } from '../../src/payouts/accounts/forgotten.ts'
 import { PAYERS, settingOf } from '../../src/payouts/accounts/payers.ts'
-import { hasTable } from './database.ts'
+import { hasColumn } from './database.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 
 /**
@@ -12,7 +12,8 @@ export async function checkPayouts({ config, database }: Patient): Promise<Findi
   const { by, from } = config.payouts
   if (by !== 'manual') return []
   const db = await database
-  const payer = db && (await hasTable(db, 'account_rule')) ? await forgottenPayer(db, config.payouts) : undefined
+  const payer =
+    db && (await hasColumn(db, 'account_rule', 'processor')) ? await forgottenPayer(db, config.payouts) : undefined
   if (payer)
     return failure(
       about,

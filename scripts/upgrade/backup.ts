@@ -7,9 +7,10 @@ const WITHOUT_FILES = 3
 /** Backs up with the present release's own command, while it runs. Says so when there is none. */
 export function backUp(): void {
   const { scripts } = JSON.parse(fs.readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  const isOff = process.env['BACKUP_URL']?.trim() === 'none'
-  if (isOff || !(process.env['BACKUP_URL'] || process.env['BACKUP_URL_FILE']) || !scripts['backup']) {
-    return say(`BACKUP_URL is ${isOff ? 'none' : 'not set'}: there is NO BACKUP from before this upgrade.`)
+  const { BACKUP_URL, BACKUP_URL_FILE } = process.env
+  const place = (BACKUP_URL || (BACKUP_URL_FILE && fs.readFileSync(BACKUP_URL_FILE, 'utf8')))?.trim()
+  if (!place || place === 'none' || !scripts['backup']) {
+    return say(`BACKUP_URL is ${place === 'none' ? 'none' : 'not set'}: there is NO BACKUP from before this upgrade.`)
   }
   const status = shownStatus('npm', ['run', 'backup'], { shell: process.platform === 'win32' })
   if (status === WITHOUT_FILES)

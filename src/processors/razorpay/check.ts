@@ -1,4 +1,5 @@
 import type { AccountCheck } from '../account-check.ts'
+import { isRefusal } from '../api-refusal.ts'
 import { type Credentials, type Visit, razorpayClient } from './client.ts'
 import { shapes } from './entities.ts'
 import { unlessRefused } from './errors.ts'
@@ -11,8 +12,9 @@ const UNAUTHORIZED = 401
  */
 export async function checkAccount(credentials: Credentials): Promise<AccountCheck> {
   const check: AccountCheck = { keyAccepted: true, lacks: [] }
+  let isUnauthorized = false
   const visit = razorpayClient(credentials, ({ status, headers }) => {
-    check.keyAccepted = status !== UNAUTHORIZED
+    isUnauthorized = status === UNAUTHORIZED
     const time = Date.parse(headers['date'] ?? '')
     if (!Number.isNaN(time)) check.clock = new Date(time)
   })
@@ -20,7 +22,9 @@ export async function checkAccount(credentials: Credentials): Promise<AccountChe
     await visit().get(shapes.payments, '/v1/payments', { count: 1 })
     check.takesSellers = await hasRoute(visit())
   } catch (error) {
-    if (check.keyAccepted) throw error
+    // a proxy on the way can answer 401 too, and says nothing about the key
+    if (!isUnauthorized || !isRefusal(error, 'key_refused')) throw error
+    check.keyAccepted = false
   }
   return check
 }
