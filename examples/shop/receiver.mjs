@@ -1,6 +1,6 @@
 // @ts-check
-// The program of a seller: it opens the members' page when Till says that an order of that product is paid. It needs Node 20 or newer,
-// and nothing else.
+// The program of a seller: it opens the members' page when Till says that an order of TILL_PRODUCT is paid. It needs Node 20 or
+// newer, and nothing else.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import fs from 'node:fs'
 import http from 'node:http'

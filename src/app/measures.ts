@@ -50,7 +50,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded, i
   oldestRowMeasure(db),
   ...webhookMeasures(db),
   ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
-  // the last backup gets too old, and the alarm for that rises
+  // so that TillBackupOld comes when the last backup is too old
   ...(isBackupLost ? backupMeasures(db, undefined) : []),
   {
     name: 'till_database_connections',

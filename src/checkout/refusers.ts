@@ -15,7 +15,7 @@ function refuseExceeded(taken: Taken | undefined, detail: string): void {
 
 /**
  * The status limit counts each order separately. This one counts the requests of a network for unknown ids, and tells a client that makes
- * many of them to stop. It does not keep ids from being guessed, because an id that exists is answered all the same: its 80 random bits do.
+ * many of them to stop. It does not prevent guesses, because an existing id is answered anyway. The 80 random bits of an id do.
  */
 export function unknownOrderRefuser(
   server: Server,

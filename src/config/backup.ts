@@ -74,7 +74,7 @@ export function problemsOfSharing({ backup, s3, storageDir }: BackupConfig & Sto
   const [folder, files] = [backup.place.folder, path.resolve(storageDir)]
   if (s3 || !(isWithin(folder, files) || isWithin(files, folder))) return []
   return [
-    'BACKUP_URL: the folder of the files (STORAGE_URL), or one of the two is inside of the other; a backup needs a folder of its own',
+    'BACKUP_URL: this is the folder of the files (STORAGE_URL), or one of the two folders is inside the other; a backup needs a folder of its own',
   ]
 }
 

@@ -150,8 +150,8 @@ async function reconciliation(db: Db): Promise<Matter[]> {
 }
 
 /**
- * Whether an event shows that the webhook tells of payments. What the backfill found has come without the webhook. An ignored one names no
- * payment: the webhook may have only types that do not matter, or a form that cannot be read.
+ * Whether an event shows that the webhook tells of payments. What the backfill found has come without the webhook. From an ignored
+ * event we learn of no payment: its type does not matter, or we cannot read its form.
  */
 const IS_PROOF = sql`not e.backfilled and e.outcome <> 'ignored'`
 

@@ -114,7 +114,7 @@ async function settleAt(
   const payment = event.payment ?? (paymentId ? await ask(processor, paymentId, reported, askMs) : 'ignored')
   if (payment === 'later') {
     // A repeat would be too late as well: some payments take longer to read than a processor waits for our answer. Razorpay disables
-    // the address after a day without a 2xx. And refused notifications would all come again, to be read from a processor that is busy
+    // the address after a day without a 2xx. A busy processor would send each refused notification again, and each would ask it once more
     log.info({ processor: processor.name, eventId: event.id }, 'the payment of a notification is read by a job')
     return syncLater(db, jobs, processor.name, paymentId!, [event])
   }

@@ -34,7 +34,7 @@ import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchang
 const METADATA_TTL_MS = 3_600_000
 /** For this time after an answer we take the provider to be reachable, so that most sign-ins start without asking it. */
 const REACHABLE_TTL_MS = 10_000
-/** For this time we do not ask again whether a second host answers us that has never done so. */
+/** How long we do not ask again a second host that has never answered us. */
 const ONLY_FOR_BROWSERS_TTL_MS = 3_600_000
 /** The statuses of a proxy when the provider behind it is down. */
 const PROXY_ERRORS = new Set([502, 503, 504])
@@ -106,7 +106,7 @@ export function identityProvider(
     const answer = await exchange.fetch(`${page.origin}/`, head).catch((error: unknown) => {
       if (last !== undefined) throw error
     })
-    // a second host that has never answered us may be one that only browsers can reach. It is asked again later, perhaps it was only slow
+    // a second host that has never answered us may be one that only browsers can reach. We ask it again later, because it may only have been slow
     if (!answer) return void onlyForBrowsersSince.set(page.origin, performance.now())
     if (PROXY_ERRORS.has(answer.status)) throw new ProviderFault('idp_unavailable')
     answeredAt.set(page.origin, performance.now())

@@ -34,7 +34,7 @@ interface Frame {
 interface Listener {
   ready?: () => void
   size?: (height: number) => void
-  /** `keep`: the frame has an order, which may still be paid. */
+  /** `keep`: the frame has an order that may still be paid. */
   closed?: (keep: boolean) => void
   late: () => void
 }
@@ -161,11 +161,11 @@ function overlay(link: HTMLAnchorElement): void {
     late() {
       const wasShown = isShown
       end()
-      // nobody is led away by a frame that is closed
+      // a closed frame leads nobody away
       if (wasShown) location.assign(href)
     },
   })
-  /** The checkout itself decides: while it sends a payment it stays. */
+  /** The checkout itself decides: while a bank may be at work it stays. */
   const close = () => {
     if (frame.isReady()) return frame.ask()
     end()

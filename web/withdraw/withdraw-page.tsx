@@ -64,7 +64,7 @@ export function WithdrawPage() {
 
 const newDraft = (): Draft => ({ name: '', contract: orderInAddress(), email: '', key: newKey() })
 
-/** The draft of a statement about another order than the link names would withdraw from the wrong one. */
+/** A draft about another order than the link's is not used: the buyer could withdraw from the wrong one. */
 const isOfAddress = ({ contract }: Statement): boolean => contract.includes(orderInAddress())
 
 function draftHere(): Draft | undefined {
@@ -72,7 +72,7 @@ function draftHere(): Draft | undefined {
   return draft && isOfAddress(draft) ? draft : undefined
 }
 
-/** The buyer has entered another contract than the link names. So a reload finds the draft again. */
+/** The buyer has entered another contract than the link names. Takes the order out of the address, so that a reload finds the draft. */
 function nameNoOrder(): void {
   const address = new URL(location.href)
   address.searchParams.delete('order')

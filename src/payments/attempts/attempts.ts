@@ -95,7 +95,7 @@ async function liveFor(db: Db, requests: readonly NewAttempt[]): Promise<(Attemp
   return orders.map((orderId) => found.get(orderId))
 }
 
-/** An order that an earlier attempt has paid meanwhile has none: nothing is left to pay. */
+/** Leaves out orders that an earlier attempt has paid meanwhile. */
 async function readLive(db: Db, orders: readonly string[]): Promise<(Attempt & { orderId: string })[]> {
   const { rows } = await sql<Attempt & { orderId: string }>`
     select p.id, p.order_id as "orderId", p.processor, p.processor_payment_id as "processorPaymentId"

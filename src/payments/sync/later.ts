@@ -32,7 +32,7 @@ export async function syncLater(
   const payment: UnsettledPayment = { processor, paymentId, since: new Date().toISOString() }
   await inTransaction(db, async (tx) => {
     if ((await unseenEvents(tx, processor, events)).length === 0) return
-    // what the job settles has these events in it
+    // the job reads the payment, which already contains what these events say
     await recordWithoutEffect(tx, processor, events, 'repeat')
     await jobs.add(tx, 'ask_later', [{ data: payment }])
   })

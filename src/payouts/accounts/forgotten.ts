@@ -4,8 +4,8 @@ import type { Db } from '../../kit/database.ts'
 import { PAYERS, type Payer, settingOf } from './payers.ts'
 
 /**
- * The processor that has paid sellers until now, where PAYOUTS is not set. The default would end that: buyers would pay for sellers' products
- * at the operator's account. Undefined: nothing was forgotten.
+ * The processor that has paid sellers until now, where PAYOUTS is not set. The default would end that: the sellers' money would stay at
+ * the operator's account. Undefined: nothing was forgotten.
  */
 export async function forgottenPayer(db: Db, { isSet }: { isSet: boolean }): Promise<Payer | undefined> {
   if (isSet) return undefined
@@ -18,7 +18,7 @@ export async function refuseForgottenPayer(db: Db, payouts: { isSet: boolean }):
   const payer = await forgottenPayer(db, payouts)
   if (!payer) return
   throw new CannotStart(
-    `PAYOUTS: not set, but ${PAYERS[payer]} pays the sellers of this database, and their money would come to your account instead. ` +
+    `PAYOUTS: not set, but ${PAYERS[payer]} pays the sellers of this database, and their money would stay at your account. ` +
       `Set PAYOUTS=${settingOf(payer)}, or PAYOUTS=manual to pay them by bank from now on.`,
   )
 }

@@ -26,7 +26,7 @@ export function refusalOf(name: string, status: number, answer: unknown, request
 }
 
 function meaningOf(status: number, hasCode: boolean, description: string): Meaning {
-  // without Razorpay's code the answer is a proxy's on the way, and says nothing about the key
+  // without Razorpay's code the answer came from a proxy on the way, and says nothing about the key
   if (!hasCode) return 'failed'
   if (KEY_REFUSED.has(status)) return 'key_refused'
   if (!REFUSALS.has(status)) return 'failed'

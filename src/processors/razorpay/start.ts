@@ -87,7 +87,7 @@ async function findOrMakeOrder(
 
 /**
  * No Order came of it, and Razorpay would refuse it again. A 400 counts also without Razorpay's error in it: otherwise the reconciler
- * would try for ever. A 401 or 403 without it is an outage of what lies between, and a 404 can pass.
+ * would try for ever. A 401 or 403 without that error comes from a proxy on the way, so it is an outage, and a 404 can pass.
  */
 function refusedForGood(error: unknown): never {
   const isBadRequest = error instanceof ApiRefusal && error.details.status === BAD_REQUEST
