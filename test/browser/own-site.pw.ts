@@ -174,7 +174,7 @@ test('the order’s page leads on to the payment of the same order, before and a
   await page.getByLabel('E-mail').fill(email)
   await page.getByRole('button', { name: 'Show the order' }).click()
   await page.getByRole('link', { name: 'Go on to the payment' }).click()
-  await expect(page).toHaveURL(`${DEMO_URL}&order=${orderId}`)
+  await expect(page).toHaveURL(`${DEMO_URL}&order=${orderId}#pay`)
   await payWith(page, { scenario: 'delayed_decline' })
   await expect(page.getByText('Nothing was taken.')).toBeVisible()
   await page.goto(`/order/?order=${orderId}`)
@@ -185,6 +185,9 @@ test('the order’s page leads on to the payment of the same order, before and a
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
   expect((await statusOf(page, orderId, email)).status).toBe('paid')
   expect(orders).toHaveLength(0)
+  // the button of the order's page leads to no page that leads back
+  await page.goto(`/pay/?product=prod_gone&order=${orderId}#pay`)
+  await expect(page.getByRole('heading', { name: 'This product is not for sale' })).toBeVisible()
 })
 
 test('after a refund of a part the page of a link names no amount, because it is told none', async ({ page }) => {

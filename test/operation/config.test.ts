@@ -618,6 +618,8 @@ test('every setting can be read from a file', async (t) => {
   for (const name of ['DATABASE_URL', 'BACKUP_URL', 'LOG_LEVEL'])
     assert.deepEqual(wrong({ [`${name}_FILE`]: empty }), [`${name}_FILE`], 'a value was meant')
   assert.deepEqual(wrong({ BACKUP_KEY: SECRET, BACKUP_URL: '' }), ['BACKUP_URL'], 'a backup was meant')
+  const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key' }
+  assert.deepEqual(wrong({ SECRET, ...keys, BACKUP_URL: 'none' }), [], 'the keys stay while there are no backups')
   assert.deepEqual(wrong({ PORT_FILE: file('bad', 'x') }), ['PORT'])
   assert.deepEqual(wrong({ ...PUBLIC, MAIL_FROM: '', MAIL_FROM_FILE: file('from', 'a@b.example') }), [])
 })

@@ -20,7 +20,6 @@ export function takeReturn(): { orderId: string; back: string } | undefined {
   if (names.length === 0) return undefined
   for (const name of names) asked.delete(name)
   // a buyer who comes from the order's page to pay stays here
-  const hash = location.hash === '#pay' ? '#pay' : ''
-  history.replaceState(history.state, '', `${location.pathname}?${asked}${hash}`)
+  history.replaceState(history.state, '', `?${asked}${/^#pay$/.exec(location.hash) ?? ''}`)
   return /^ord_[0-9a-z]{26}$/.test(orderId) ? { orderId, back } : undefined
 }

@@ -64,9 +64,8 @@ export function takeLink(orderId: string, link: string | undefined): void {
   const isKept = read(placeOf(orderId))
   if (!isKept && !link) return
   linked = orderId
-  const [address, hash] = location.href.split('#')
-  const fragment = self !== top && link ? `p=${link}` : hash
-  history.replaceState(history.state, '', `${address}&order=${orderId}${fragment ? `#${fragment}` : ''}`)
+  const hash = self !== top && link ? `#p=${link}` : location.hash
+  history.replaceState(history.state, '', `${location.search}&order=${orderId}${hash}`)
   if (!isKept) keep('', { email: '…', key: link!, orderId, link: link! })
 }
 
