@@ -4,7 +4,7 @@ import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
 import { de } from '../../src/words/de.ts'
 import { newEmail, payByCard, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
-import { type OtherSite, buyLink, changeSite, giveUp, startOtherSite, waitForEver } from './other-site.ts'
+import { type OtherSite, buyLink, changeSite, giveUp, missAnswer, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in a frame, on a site of another origin.
 test.describe.configure({ mode: 'default' })
@@ -154,6 +154,8 @@ test('a frame that is closed while its bank takes long shows the same order at t
 }) => {
   await listen(context)
   await context.clock.install()
+  // the time of the test must not end the wait for the frame's answers
+  await waitForEver(context)
   site.show('/', buyLink())
   const frame = await openOverlay(page)
   const orders: string[] = []
@@ -168,6 +170,7 @@ test('a frame that is closed while its bank takes long shows the same order at t
   await expect(waiting).toBeVisible()
   const close = page.getByRole('button', { name: 'Close the checkout' })
   await close.click()
+  await expect.poll(async () => (await heardBy(page)).some(({ till }) => till === 'stays')).toBe(true)
   await expect(dialogIn(page)).toBeVisible()
   await context.clock.fastForward(41_000)
   for (const _ of ['closed once', 'closed twice']) {
@@ -220,6 +223,7 @@ test('a frame whose page cannot be loaded again can be closed', async ({ page, c
   await frame.locator('.language select').selectOption('de')
   await expect(frame.locator('.language select')).toHaveCount(0)
   await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await missAnswer(page)
   await expect(dialogIn(page)).toHaveCount(0)
   await expect(link(page)).toBeFocused()
 })

@@ -72,19 +72,23 @@ export async function changeSite(method: 'put' | 'delete', host: string, url = B
 }
 
 /**
- * The page around the frame never gives up waiting by its own clock: a loaded machine can be slower than a buyer. A test calls
- * `giveUp` instead.
+ * The page around the frame never gives up waiting by its own clock, neither for the frame nor for its answer: a loaded machine can be
+ * slower than a buyer. A test calls `giveUp` or `missAnswer` instead.
  */
 export const waitForEver = (context: BrowserContext) =>
   context.addInitScript(() => {
-    if (self !== top) return
+    // the checkout in the whole window has waits of its own
+    if (self !== top || location.pathname === '/pay/') return
     const real = setTimeout
     self.setTimeout = ((work: () => void, ms = 0, ...more: []) => {
-      if (ms !== 3000) return real(work, ms, ...more)
-      Object.assign(self, { giveUp: work })
+      if (ms === 3000) Object.assign(self, { giveUp: work })
+      else if (ms === 2000) Object.assign(self, { missAnswer: work })
+      else return real(work, ms, ...more)
       return 0
     }) as typeof setTimeout
   })
 
 /** Ends the wait that the page would otherwise end by its clock. */
 export const giveUp = (page: Page) => page.evaluate(() => (self as unknown as { giveUp: () => void }).giveUp())
+export const missAnswer = (page: Page) =>
+  page.evaluate(() => (self as unknown as { missAnswer: () => void }).missAnswer())
