@@ -19,7 +19,7 @@ const USAGE = `npm run rolling-upgrade -- [--rate=20] [--from=COMMIT]
   --rate  how many buyers come in a second, from the first replacement until the last
   --from  the release that is replaced: a tag or a commit`
 const RECEIPTS_WITHIN_MS = 300_000
-/** What a public service takes where nothing is set. */
+/** How long a public service drains by default. */
 const DRAIN_SECONDS = 10
 
 const { values } = parseArgs({

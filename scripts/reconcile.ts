@@ -58,7 +58,7 @@ async function reconcileWith(url: string): Promise<Reconciliation> {
   }
 }
 
-/** What could not be reconciled. A processor that was left out counts here: the person may have forgotten its keys. */
+/** The processors that could not be reconciled, also one that the person left out: its keys may have been forgotten. */
 function leftOut({ notAsked, notConfigured }: Reconciliation): string[] {
   return [...notAsked, ...notConfigured.map((name) => `${name}: is not configured, but has captures from these days`)]
 }

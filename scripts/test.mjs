@@ -45,7 +45,7 @@ if (!process.env.TMPDIR && hasMemory()) process.env.TMPDIR = MEMORY
 // the test processes share their compiled code
 process.env.NODE_COMPILE_CACHE ??= path.resolve('node_modules', '.cache', 'compiled')
 const total = { passed: 0, failed: 0, skipped: 0 }
-/** What failed, as it is named again below the total: a log that is cut off keeps its end. @type {string[]} */
+/** The failed tests. The end of the output names them again, because a log that is cut off keeps its end. @type {string[]} */
 const failures = []
 for (const [name, part] of Object.entries(PARTS)) {
   if (only && only !== name) continue

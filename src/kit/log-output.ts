@@ -18,7 +18,7 @@ const BUSY = new Set<unknown>(['EAGAIN', 'EBUSY'])
  */
 export function logOutput() {
   let lines = ''
-  /** What is left of a batch that could not be written. */
+  /** The rest of a batch that could not be written. */
   let unwritten = new Uint8Array(0)
   let isWriting = false
   let isFailing = false

@@ -40,7 +40,7 @@ const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/
 export interface NumberForm {
   form: RegExp
   says: string
-  /** What else the seller can do with a number that looks like a card's. */
+  /** The other way for a seller whose account number looks like a card's. */
   otherwise: string
 }
 /** RBI: account numbers have 9 to 18 digits. */

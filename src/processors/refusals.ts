@@ -1,6 +1,6 @@
 import type { RefusalDetails } from './refusal-details.ts'
 
-// What an adapter throws when a processor does not do what it was asked.
+// An adapter throws one of these when its processor does not do what it was asked.
 
 /** The processor did not carry out our request, and may do it later. */
 export class ProcessorUnavailable extends Error {

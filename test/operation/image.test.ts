@@ -120,7 +120,7 @@ test('compose runs the image without rights, alone or with PostgreSQL and Caddy'
     for (const setting of Object.keys(service.environment ?? {}))
       assert(read('.env.example').includes(`#${setting}=`), `${setting} is a setting`)
     const { HOST, PORT } = service.environment ?? {}
-    assert.deepEqual([HOST, PORT], ['0.0.0.0', 4000], 'an address or port of .env would be reached by nobody')
+    assert.deepEqual([HOST, PORT], ['0.0.0.0', 4000], 'with another address or port the service cannot be reached')
     for (const volume of service.volumes ?? []) assert.match(volume, /^\w+:\/(?:data|tmp)$/)
     assert(service['tmpfs'] || service.volumes!.includes('tmp:/tmp'), 'uploads to a bucket and drills need /tmp')
   }

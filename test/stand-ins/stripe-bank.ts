@@ -368,7 +368,7 @@ export class StripeBank {
     return this.finish(id, outcome === 'succeed' ? 'succeed' : 'fail')
   }
 
-  /** What Stripe may do up to an hour after the payment. */
+  /** Stripe may do this up to an hour after the payment. */
   takeFee(charge: Wire): void {
     charge['application_fee'] = this.platform!.collectFee(charge)
   }
