@@ -11,6 +11,7 @@ import type { Difference } from '../src/ledger/trial-balance.ts'
 import { openProcessors } from '../src/processors/open.ts'
 import { type Reconciliation, reconcileBooks } from '../src/payments/reconciliation/reconcile.ts'
 import { NIGHTLY_DAYS, daysBefore } from '../src/payments/reconciliation/nightly.ts'
+import { storedPayments } from '../src/payments/stored-payments.ts'
 import { sandboxProcessor } from '../src/processors/sandbox/sandbox.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
@@ -47,6 +48,7 @@ async function reconcileWith(url: string): Promise<Reconciliation> {
       stripe: config.stripe,
       razorpay: config.razorpay,
       statementPrefix: config.statementPrefix,
+      stored: storedPayments(db),
       sandbox: () => sandboxProcessor(db, NO_JOBS, config.secrets),
     },
     newLog('silent'),

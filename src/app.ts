@@ -20,7 +20,7 @@ import { registerOperator } from './operator/register.ts'
 import { registerOrders } from './orders/register.ts'
 import { orderUrls } from './orders/urls.ts'
 import { registerPages } from './pages/register.ts'
-import { registerPayments } from './payments/register.ts'
+import { registerPayments, storedPayments } from './payments/register.ts'
 import { registerPayouts } from './payouts/register.ts'
 import { registerProcessors } from './processors/register.ts'
 import { registerProducts } from './products/register.ts'
@@ -66,7 +66,8 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   let closing = false
   healthRoutes(server, { db: reservedDb, isClosing: () => closing, config, measures })
 
-  const processors = await registerProcessors(server, { db, reservedDb, jobs, config, ownUrl, log })
+  const stored = storedPayments(reservedDb)
+  const processors = await registerProcessors(server, { db, reservedDb, jobs, config, stored, ownUrl, log })
   const browsers = await registerSellers(server, {
     db,
     jobs,

@@ -2,7 +2,7 @@ import type { Db } from '../kit/database.ts'
 import type { Log } from '../kit/log.ts'
 import { withBreaker } from './breaker.ts'
 import { OpenProcessors } from './connected.ts'
-import type { Processor } from './processor.ts'
+import type { FindStored, Processor } from './processor.ts'
 import type { RazorpaySettings, StripeSettings } from './settings.ts'
 import { accountMethods } from './account-methods.ts'
 
@@ -16,6 +16,8 @@ export interface ProcessorOptions {
   statementPrefix: string
   /** How long one call of ours may take. */
   callMs?: number | undefined
+  /** For payments that a processor shows only by their captures after a while. */
+  stored?: FindStored | undefined
   /** Stores which payment methods the accounts offer. Without a database the service does not ask for them. */
   db?: Db | undefined
 }
@@ -34,8 +36,9 @@ export async function openProcessors(options: ProcessorOptions, log: Log): Promi
     },
     async razorpay() {
       const { razorpayProcessor } = await import('./razorpay/razorpay.ts')
+      const { callMs, stored } = options
       return withBreaker(
-        razorpayProcessor({ ...options.razorpay!, callMs: options.callMs, ways: () => methods?.of('razorpay') }),
+        razorpayProcessor({ ...options.razorpay!, callMs, stored, ways: () => methods?.of('razorpay') }),
         log,
       )
     },

@@ -152,6 +152,15 @@ export interface MoneyMovement {
   at: string
 }
 
+/** A paid payment, as the service has stored it. */
+export interface StoredPayment {
+  orderId: string
+  captureIds: readonly string[]
+}
+
+/** Finds a payment that the service has stored. Undefined: it has no money of ours. */
+export type FindStored = (processor: string, processorPaymentId: string) => Promise<StoredPayment | undefined>
+
 /**
  * The port of a payment processor. The adapter limits the time of each call. A call fails with a ProcessorUnavailable.
  */

@@ -5,7 +5,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { Limit } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
 import { type ProcessorOptions, openProcessors } from './open.ts'
-import type { Processor } from './processor.ts'
+import type { FindStored, Processor } from './processor.ts'
 import { sandboxPayments } from './sandbox/payments.ts'
 import { registerSandbox } from './sandbox/register.ts'
 import { sandboxProcessor } from './sandbox/sandbox.ts'
@@ -22,6 +22,7 @@ interface ProcessorParts {
     demoOnNetwork: boolean
     deadlines: Pick<Deadlines, 'processorCallMs'>
   }
+  stored: FindStored
   /** The address the service listens on, for itself. */
   ownUrl: () => string
   log: Log
@@ -30,13 +31,13 @@ interface ProcessorParts {
 /** Opens the configured processors. Registers the sandbox's routes and jobs if it is one of them. */
 export async function registerProcessors(
   server: Server,
-  { db, reservedDb, jobs, config, ownUrl, log }: ProcessorParts,
+  { db, reservedDb, jobs, config, stored, ownUrl, log }: ProcessorParts,
 ): Promise<ReadonlyMap<string, Processor>> {
   const { processors: names, stripe, razorpay, statementPrefix, secrets, limits, isPublic, demoOnNetwork } = config
   const payments = sandboxPayments(db, jobs)
   const sandbox = () => sandboxProcessor(db, jobs, secrets, payments)
   const callMs = config.deadlines.processorCallMs
-  const options = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, sandbox }
+  const options = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, stored, sandbox }
   const processors = await openProcessors(options, log)
   if (processors.has('sandbox')) {
     const onlyFromHere = !isPublic && !demoOnNetwork

@@ -7,10 +7,10 @@ import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
 import { checkRows } from '../../src/payments/reconciliation/rows.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
-import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/aged-orders.ts'
+import { BOB, KEY, due, dueOf, jobs, look, refunds, tryAgainNow } from '../support/aged-orders.ts'
 import { RECEIPT, changeSandbox, mailsAbout, query } from '../stand-ins/processor.ts'
 import { documents, withInvoices } from '../support/invoices.ts'
-import { ACCOUNT } from '../support/razorpay-setup.ts'
+import { ACCOUNT, attempt } from '../support/razorpay-setup.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
 import { reconciliationOf } from '../support/reconciliation.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
@@ -371,6 +371,66 @@ test('Razorpay: a lost dispute and the refund that Razorpay makes for it are one
   const result = await reconciliationOf(shop.databaseUrl, razorpay)
   assert.deepEqual([result.differences, result.notAsked], [[], []])
   assert.ok(result.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
+})
+
+test('Razorpay does not show an Order after 180 days: its refund and its dispute are booked all the same', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const productId = await rupees()
+  const [sent, disputed, byHand] = await Promise.all([1, 2, 3].map(() => shop.checkout({ productId })))
+  const [, claimed, returned] = [sent!, disputed!, byHand!].map((order) => bank.pay(order.clientSecret!))
+  await bank.delivered()
+  for (const { clientSecret } of [sent!, disputed!, byHand!]) bank.tooOld.add(clientSecret!)
+
+  const seller = await refunds(shop)
+  assert.equal((await seller.ask(sent!)).status, 201)
+  await eventually(
+    () => seller.statuses(sent!),
+    ([status]) => status === 'succeeded',
+  )
+  const { id } = bank.openDispute(claimed!.id)
+  await bank.delivered()
+  assert.equal((await shop.status(disputed!.orderId, BOB)).status, 'disputed')
+  bank.moveDispute(id, 'won')
+  bank.refundInDashboard(returned!.id, { amount: 10_000 })
+  await bank.delivered()
+  assert.deepEqual(
+    await Promise.all([sent!, disputed!, byHand!].map(async ({ orderId }) => (await shop.status(orderId, BOB)).status)),
+    ['refunded', 'paid', 'partially_refunded'],
+  )
+
+  // of another service at the same account
+  const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [], apiUrl: bank.url })
+  const { processorPaymentId: other } = await razorpay.startPayment(attempt())
+  const strange = bank.pay(other)
+  bank.tooOld.add(other)
+  await bank.delivered()
+  bank.refundInDashboard(strange.id)
+  await bank.delivered()
+  assert.ok(bank.deliveries.every(({ status }) => status === 200))
+})
+
+test('a refund that Razorpay refuses for a payment of more than six months fails, and the files are back', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  bank.pay(order.clientSecret!)
+  await bank.delivered()
+  bank.tooOld.add(order.clientSecret!)
+  bank.refusesRefunds = true
+  const seller = await refunds(shop)
+  assert.equal((await seller.ask(order)).status, 201)
+  await eventually(
+    () => jobs(shop, 'retry'),
+    (waiting) => waiting.length > 0,
+  )
+  await sql`update refunds set created_at = now() - interval '11 days', asked_at = asked_at - interval '2 minutes'`.execute(
+    shop.db,
+  )
+  await tryAgainNow(shop)
+  await eventually(
+    () => seller.statuses(order),
+    ([status]) => status === 'failed',
+  )
+  assert.equal((await shop.status(order.orderId, BOB)).downloads.length, 1)
 })
 
 test('a dispute in another currency than the payment holds the paid amount, and never more', async (t) => {

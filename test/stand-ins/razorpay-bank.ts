@@ -53,6 +53,8 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     refusesRefunds: false,
     /** Lists of refunds do not show the newest yet. */
     listsLag: false,
+    /** Orders made so long ago that their own addresses refuse to show them (https://razorpay.com/docs/api/orders/fetch-with-id). */
+    tooOld: new Set<string>(),
     /** Whether payments tell their card without being asked to. */
     showsCards: false,
     /** The enabled methods (https://razorpay.com/docs/api/payments/payment-methods). */
@@ -283,6 +285,11 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     if (found === undefined) throw new Refused('The id provided does not exist')
     return found
   }
+  function needRecent(orderId: string): Json {
+    if (bank.tooOld.has(orderId)) throw new Refused('Order older than 180 days, please use reports.')
+    return need(orders.get(orderId))
+  }
+
   function allow(given: Iterable<string>, allowed: string[]): void {
     for (const name of given)
       if (!allowed.includes(name))
@@ -421,7 +428,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       case 'GET orders/:id':
         allow(query.keys(), ['expand[]'])
         return {
-          ...shown(need(orders.get(id))),
+          ...shown(needRecent(id)),
           ...(query.get('expand[]') === 'transfers' && {
             transfers: { entity: 'collection', items: route.of(id).map(route.shown) },
           }),
@@ -429,7 +436,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       case 'GET orders/:id/payments': {
         // not a list in pages: it takes no count, and gives all
         allow(query.keys(), [])
-        need(orders.get(id))
+        needRecent(id)
         const items = of(payments, 'order_id').map((one) => shown(one))
         return { entity: 'collection', count: items.length, items }
       }

@@ -38,6 +38,9 @@ function meaningOf(status: number, hasCode: boolean, description: string): Meani
 export const isRefused = (error: unknown): error is ApiRefusal =>
   error instanceof ApiRefusal && error.meaning !== 'key_refused' && error.meaning !== 'failed'
 
+/** Whether Razorpay refuses to show an Order because of its age: "Order older than 180 days, please use reports." */
+export const isTooOld = (error: unknown): boolean => isRefused(error) && /\bolder than\b/i.test(error.message)
+
 /** For `catch`: uses `instead` when Razorpay refuses. Other errors stay errors. */
 export const unlessRefused =
   <T>(instead: T) =>

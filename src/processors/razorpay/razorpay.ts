@@ -1,4 +1,4 @@
-import type { Processor } from '../processor.ts'
+import type { FindStored, Processor } from '../processor.ts'
 import { refundTaken } from '../refusals.ts'
 import type { RazorpaySettings } from '../settings.ts'
 import { checkAccount } from './check.ts'
@@ -16,6 +16,8 @@ import { webhookVerifier } from './webhook.ts'
 export interface RazorpayOptions extends RazorpaySettings {
   /** Returns the payment methods that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined
+  /** For Orders that are too old to be read. */
+  stored?: FindStored | undefined
   /** How long one call may take, with all its requests. */
   callMs?: number | undefined
 }
@@ -33,28 +35,29 @@ export function razorpayProcessor(
   >
 > {
   const visit = razorpayClient(options)
+  const reading = { visit, stored: (orderId: string) => options.stored?.('razorpay', orderId) }
   return {
     name: 'razorpay',
     takes: (currency) => currency === 'INR',
     rails: (currency) => (currency === 'INR' ? railsOf(options.ways?.()) : []),
     startPayment: (payment) => startPayment(visit(), options.keyId, payment),
-    fetchPayment: (id) => readPayment(visit, id),
+    fetchPayment: (id) => readPayment(reading, id),
     /**
      * Razorpay cannot close an Order: only its notes can change. So this reports it as canceled. A later payment still counts, and
      * the service refunds money that the order cannot take.
      */
     async cancelPayment(id) {
-      const payment = await readPayment(visit, id)
+      const payment = await readPayment(reading, id)
       return payment.state === 'open' ? { ...payment, state: 'canceled' } : payment
     },
     async refund(wanted) {
       const ask = visit()
       await refund(ask, wanted)
-      return readPayment(visit, wanted.processorPaymentId, ask).catch(refundTaken)
+      return readPayment(reading, wanted.processorPaymentId, { ask }).catch(refundTaken)
     },
     async takeBack(wanted) {
       const back = await takeBack(visit(), wanted)
-      const payment = await readPayment(visit, wanted.processorPaymentId, visit(), { needsTransfers: true })
+      const payment = await readPayment(reading, wanted.processorPaymentId, { needsTransfers: true })
       return { ...payment, transfers: payment.transfers?.map((one) => withBack(one, back[one.id])) }
     },
     accounts: linkedAccounts(visit),

@@ -1,14 +1,20 @@
 import { isId as isOurId } from '../../kit/ids.ts'
-import type { PaymentSnapshot } from '../processor.ts'
+import type { PaymentSnapshot, StoredPayment } from '../processor.ts'
 import { PaymentUnknown, ProcessorUnavailable } from '../refusals.ts'
 import type { WantedBack } from '../seller-accounts.ts'
 import { type Visit, askPayment, listed } from './client.ts'
 import { type Dispute, type Order, type Payment, type Refund, shapes } from './entities.ts'
-import { isRefused, unlessMissing, unlessRefused } from './errors.ts'
+import { isRefused, isTooOld, unlessMissing, unlessRefused } from './errors.ts'
 import { disputesSince } from './history.ts'
 import { lacksCard } from './rails.ts'
 import { isCaptured, orderIdOf, snapshotOf } from './snapshot.ts'
 import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './transfers.ts'
+
+export interface Reading {
+  visit: () => Visit
+  /** Finds a payment of ours by the id of its Order. */
+  stored(orderId: string): Promise<StoredPayment | undefined> | undefined
+}
 
 /**
  * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures money that a bank has authorized.
@@ -16,22 +22,23 @@ import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './trans
  * each of them has the time limit of a whole call.
  */
 export async function readPayment(
-  visit: () => Visit,
+  { visit, stored }: Reading,
   id: string,
-  ask = visit(),
-  /** Fails where Razorpay does not answer about the transfers. */
-  { needsTransfers = false } = {},
+  /** With `needsTransfers` it fails where Razorpay does not answer about the transfers. */
+  { ask = visit(), needsTransfers = false } = {},
 ): Promise<PaymentSnapshot> {
   let orderId = id
+  let payment: Payment | undefined
   if (shapes.paymentId.Check(id)) {
-    const payment = await askPayment(ask, id).catch(unlessMissing)
+    payment = await askPayment(ask, id).catch(unlessMissing)
     // a payment without an order is not ours
     if (!payment.order_id)
       return { processorPaymentId: id, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
     orderId = payment.order_id
   }
   if (!shapes.orderId.Check(orderId)) throw new PaymentUnknown('this is no payment of Razorpay’s')
-  const order = await ask.get(shapes.order, `/v1/orders/${orderId}`).catch(unlessMissing)
+  const order = await ask.get(shapes.order, `/v1/orders/${orderId}`).catch(unlessTooOld)
+  if (!order) return readOldOrder({ visit, stored }, ask, orderId, payment)
   if (order.id !== orderId) throw new ProcessorUnavailable('another order than the one that was asked for')
   const payments = await capture(ask, order, await paymentsOf(ask, order))
   const captured = payments.filter(isCaptured)
@@ -41,7 +48,7 @@ export async function readPayment(
     return snapshotOf({ order, payments, refunds: [], disputes: [] })
   }
   const [withCards, disputes, transfers, ...refunds] = await Promise.all([
-    Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
+    Promise.all(payments.map((one) => (isCaptured(one) ? withCard(ask, one) : one))),
     disputesOf(visit, captured),
     // a buyer who has paid gets the files also where Razorpay does not answer about the transfers: the service asks for them later
     payeeOf(order) ? transfersOf(ask, order, captured).catch(needsTransfers ? rethrow : unlessUnavailable) : [],
@@ -57,12 +64,42 @@ export async function readPayment(
   })
 }
 
+/**
+ * Razorpay shows an Order for 180 days (https://razorpay.com/docs/api/orders/fetch-with-id), and payments without such a limit. So a later
+ * refund or dispute is read from the captures that the service has stored, and from the payment that a notification names. Transfers to
+ * a linked account stay unknown.
+ */
+async function readOldOrder(
+  { visit, stored }: Reading,
+  ask: Visit,
+  orderId: string,
+  named: Payment | undefined,
+): Promise<PaymentSnapshot> {
+  const found = await stored(orderId)
+  if (!found) throw new PaymentUnknown('Razorpay does not show this Order any more, and no money of ours is on it')
+  const ids = new Set([...found.captureIds, ...(named ? [named.id] : [])])
+  const payments = await Promise.all([...ids].map((id) => askPayment(ask, id)))
+  if (payments.some((one) => one.order_id !== orderId)) throw new ProcessorUnavailable('payments of another order')
+  const captured = payments.filter(isCaptured)
+  if (captured.length === 0) throw new ProcessorUnavailable('Razorpay does not show the captured payment any more')
+  const [disputes, ...refunds] = await Promise.all([
+    disputesOf(visit, captured),
+    ...captured.map(({ id }) => refundsOf(ask, id)),
+  ])
+  const order = { id: orderId, notes: { order_id: found.orderId } }
+  return snapshotOf({ order, payments, disputes, refunds: refunds.flat() })
+}
+
 async function disputesOf(visit: () => Visit, payments: readonly Payment[]): Promise<Dispute[]> {
   const ids = new Set(payments.map(({ id }) => id))
   const found: Dispute[] = []
   for await (const dispute of disputesSince(visit, Math.min(...payments.map((one) => one.created_at))))
     if (ids.has(dispute.payment_id)) found.push(dispute)
   return found
+}
+
+function unlessTooOld(error: unknown): undefined {
+  if (!isTooOld(error)) unlessMissing(error)
 }
 
 function rethrow(error: unknown): never {

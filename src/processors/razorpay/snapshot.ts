@@ -7,7 +7,7 @@ import { railOf } from './rails.ts'
 const QUESTIONS: ReadonlySet<string> = new Set(['fraud', 'retrieval'])
 
 export interface Found {
-  order: Order
+  order: Pick<Order, 'id' | 'notes'>
   payments: readonly Payment[]
   /** The refunds of the captured payments. */
   refunds: readonly Refund[]
@@ -81,7 +81,7 @@ export function snapshotOf({ order, payments, refunds, disputes, transfers = [] 
 }
 
 /** Our order's id, which we wrote into the notes. An Order of another service has other notes. */
-export const orderIdOf = ({ notes }: Order): string | undefined =>
+export const orderIdOf = ({ notes }: Pick<Order, 'notes'>): string | undefined =>
   shapes.notes.Check(notes) ? notes.order_id : undefined
 
 /**
