@@ -5,10 +5,10 @@ import { CHECKED_COUNTRIES, EU_COUNTRIES, checkTaxId } from './check.ts'
 // Published numbers: of companies' own sites, of the test lists of the authorities, and of examples in their rules.
 const VALID: Record<string, string[]> = {
   AT: ['ATU13585627', 'U37675002'],
-  BE: ['BE0403170701', 'BE 0428.759.497'],
+  BE: ['BE0403170701', 'BE 0428.759.497', 'BE 403 170 701'],
   BG: ['BG175074752'],
   CY: ['CY10259033P'],
-  CZ: ['CZ25123891', 'CZ7103192745'],
+  CZ: ['CZ25123891', 'CZ7103192745', 'CZ687836437', 'CZ681208919', '682127228', 'CZ699004237', 'CZ699000899'],
   DE: ['DE136695976', 'DE 811 569 869'],
   DK: ['DK13585628'],
   EE: ['EE100931558'],
@@ -22,18 +22,18 @@ const VALID: Record<string, string[]> = {
   IT: ['IT00743110157'],
   LT: ['LT119511515', 'LT100001919017'],
   LU: ['LU15027442'],
-  LV: ['LV40003521600'],
+  LV: ['LV40003521600', 'LV32000000001'],
   MT: ['MT11679112'],
-  NL: ['NL004495445B01', 'NL000099998B57'],
+  NL: ['NL004495445B01', 'NL000099998B57', 'NL4495445B01'],
   PL: ['PL8567346215', 'PL5260001246'],
   PT: ['PT501964843'],
   RO: ['RO18547290'],
   SE: ['SE123456789701'],
   SI: ['SI50223054'],
-  SK: ['SK2022749619'],
+  SK: ['SK2022749619', 'SK1020000003'],
   GB: ['GB980780684', '802 3117 82', 'GBGD001', 'GBHA599'],
   XI: ['XI980780684', 'GB980780684'],
-  IN: ['27AAPFU0939F1ZV', '27aapfu0939f1zv'],
+  IN: ['27AAPFU0939F1ZV', '27aapfu0939f1zv', '29AAACH7409R1ZX', '38AAPFU0939F1ZS', '97AAPFU0939F1ZO'],
   CH: ['CHE107787577', 'CHE-107.787.577 MWST', 'CHE-107.787.577 IVA', '107.787.577'],
   NO: ['995525828MVA', 'NO 974 760 673 MVA', '974760673'],
   AU: ['83 914 571 673', '51824753556'],
@@ -71,6 +71,10 @@ test('an id is written the way invoices have it', () => {
   assert.equal(written('XI', 'GB980780684'), 'XI980780684')
   assert.equal(written('CH', 'CHE-107.787.577 MWST'), 'CHE107787577')
   assert.equal(written('NO', '974 760 673'), 'NO974760673MVA')
+  assert.equal(written('BE', '403.170.701'), 'BE0403170701')
+  assert.equal(written('GR', 'EL 94259216'), 'EL094259216')
+  assert.equal(written('NL', 'NL4495445B01'), 'NL004495445B01')
+  assert.equal(written('CZ', 'cz 681208919'), 'CZ681208919')
   assert.equal(written('AU', '51 824 753 556'), '51824753556')
   assert.equal(written('IN', '27aapfu0939f1zv'), '27AAPFU0939F1ZV')
 })
@@ -92,5 +96,18 @@ test('where no rule is known, an id is taken if it looks like one, and said to b
 test('a wrong check digit is told from a wrong form', () => {
   assert.deepEqual(checkTaxId('DE', 'DE136695977'), { ok: false, problem: 'checksum' })
   assert.deepEqual(checkTaxId('DE', 'DE13669597'), { ok: false, problem: 'syntax' })
-  assert.deepEqual(checkTaxId('IN', '27AAPFU0939F1ZW'), { ok: false, problem: 'checksum' })
+  for (const [country, id] of [
+    ['IN', '27AAPFU0939F1ZW'],
+    ['IN', '38AAPFU0939F1ZV'],
+    ['CZ', 'CZ687836438'],
+    ['SK', 'SK1020000004'],
+  ] as const)
+    assert.deepEqual(checkTaxId(country, id), { ok: false, problem: 'checksum' }, id)
+  for (const [country, id] of [
+    ['IN', '38AAPFU0939F1AV'],
+    ['IN', '39AAPFU0939F1ZV'],
+    ['SK', 'SK2012749619'],
+    ['LV', 'LV320000000011'],
+  ] as const)
+    assert.deepEqual(checkTaxId(country, id), { ok: false, problem: 'syntax' }, id)
 })

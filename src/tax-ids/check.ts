@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Validator } from 'stdnum'
+import { OWN_RULES, type TaxIdProblem } from './own-rules.ts'
 
 // `stdnum` (MIT) knows the published rules and check digits. Its index loads the numbers of all the world, so each country's file is
 // loaded when the first of its numbers comes.
@@ -15,6 +16,8 @@ interface Rule {
   suffix?: { text: string; typed: RegExp }
   /** Where the library takes more than the rule says. */
   shape?: RegExp
+  /** People leave out the zeros at the beginning, which belong to the number. */
+  padded?: true
 }
 
 const BRITISH = /^(?:\d{9}|\d{12}|GD[0-4]\d\d|HA[5-9]\d\d)$/
@@ -25,6 +28,7 @@ const EU_FILES = {
   HR: 'oib', HU: 'anum', IE: 'vat', IT: 'iva', LT: 'pvm', LU: 'tva', LV: 'pvn', MT: 'vat', NL: 'btw', PL: 'nip', PT: 'nif', RO: 'cif',
   SE: 'vat', SI: 'ddv', SK: 'dph',
 } as const // oxfmt-ignore
+const PADDED: ReadonlySet<string> = new Set(['BE', 'GR', 'NL'])
 type EuCountry = keyof typeof EU_FILES
 export const EU_COUNTRIES = Object.keys(EU_FILES) as EuCountry[]
 export const isEu = (country: string): country is EuCountry => Object.hasOwn(EU_FILES, country)
@@ -42,7 +46,7 @@ const OTHERS: Record<string, Rule> = {
 /** The countries whose tax ids are checked by check digits. */
 export const CHECKED_COUNTRIES: readonly string[] = [...EU_COUNTRIES, ...Object.keys(OTHERS)]
 
-export type TaxIdProblem = 'syntax' | 'checksum'
+export type { TaxIdProblem }
 export type CheckedTaxId =
   | {
       ok: true
@@ -70,17 +74,22 @@ export function checkTaxId(country: string, text: string): CheckedTaxId {
   const { validate } = load(`stdnum/lib/cjs/${rule.file}.js`) as Validator
   const number = withoutPrefix(rule.suffix ? compact.replace(rule.suffix.typed, '') : compact, rule, country)
   if (!(rule.shape ?? /^[A-Z0-9+*]{2,20}$/).test(number)) return { ok: false, problem: 'syntax' }
+  const own = OWN_RULES[country]?.(number)
+  if (own === 'syntax' || own === 'checksum') return { ok: false, problem: own }
+  if (own === 'right') return { ok: true, normalized: rule.prefix + number, isChecked: true }
   const result = validate(country === 'CH' ? `CHE${number}` : number)
   if (!result.isValid) {
     const isChecksum = result.error?.constructor.name === 'InvalidChecksum'
     return { ok: false, problem: isChecksum ? 'checksum' : 'syntax' }
   }
-  return { ok: true, normalized: `${rule.prefix}${number}${rule.suffix?.text ?? ''}`, isChecked: true }
+  const whole = rule.padded ? result.compact : number
+  return { ok: true, normalized: `${rule.prefix}${whole}${rule.suffix?.text ?? ''}`, isChecked: true }
 }
 
 function ruleOf(country: string): Rule | undefined {
   if (!isEu(country)) return Object.hasOwn(OTHERS, country) ? OTHERS[country] : undefined
-  return { file: `${country.toLowerCase()}/${EU_FILES[country]}`, prefix: country === 'GR' ? 'EL' : country }
+  const file = `${country.toLowerCase()}/${EU_FILES[country]}`
+  return { file, prefix: country === 'GR' ? 'EL' : country, ...(PADDED.has(country) && { padded: true }) }
 }
 
 /** Greek numbers come with both codes of the country, and those of Northern Ireland with the one of the United Kingdom. */
