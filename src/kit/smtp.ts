@@ -11,8 +11,13 @@ interface SMTPError {
   command: string
 }
 
-/** Postfix says only at RCPT TO that it wants a sign-in or another sender (`smtpd_delay_reject`, which is its default). */
-const OWN_FAULT = /\brelay|sender address rejected|authenticat|not logged in/i
+/**
+ * Faults of our own account that a server tells only at RCPT TO or DATA. Postfix says there that it wants a sign-in or another sender
+ * (`smtpd_delay_reject`, which is its default). Gmail (5.4.5), Microsoft (5.1.90) and others say that the account has sent as much as it
+ * may for now. "Over quota" alone is about the recipient's mailbox.
+ */
+const OWN_FAULT =
+  /\brelay|sender address rejected|authenticat|not logged in|^5\d\d[ -]5\.(?:4\.5|1\.90)(?!\d)|(?:daily|hourly|sending|outgoing|submission)[^.]{0,40}(?:limit|quota)/i
 
 /**
  * The answers to RCPT TO for a missing mailbox (RFC 3463, and RFC 7505 for 5.1.10): the mailbox or its domain does not exist, the

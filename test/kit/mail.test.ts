@@ -147,6 +147,9 @@ test('a fault of our settings that the server tells only at the recipient does n
     '5.7.1 <bob@example.com>: Relay access denied',
     '5.7.1 <shop@example.com>: Sender address rejected: not owned by user shop',
     '5.7.0 Authentication required',
+    '5.4.5 Daily user sending limit exceeded. For more information on Gmail sending limits go to https://example.com',
+    '5.1.90 You have reached the daily limit for message recipients',
+    '5.7.1 Your hourly outgoing mail quota is used up',
   ])
     await assert.rejects(send, (error) => !(error instanceof MailRefused))
 })
