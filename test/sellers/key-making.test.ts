@@ -209,6 +209,18 @@ test('a revoked key ends at once on every instance, with the keys that it made',
   assert.equal((await programWith(other, stranger.secret).call('GET', '/api/orders')).status, 200)
 })
 
+test('a revoked key lists no older secret as one that still works', async () => {
+  const [shop] = pair()
+  const ann = await signedInAnn(shop)
+  const { id, secret } = await makeKey(ann, ['orders:read'])
+  const rolled = await ann.call('POST', `/api/keys/${id}/roll`, { overlapHours: 168 })
+  await ann.call('DELETE', `/api/keys/${id}`)
+  assertProblem(await programWith(shop, secret).call('GET', '/api/orders'), 401, 'key_revoked')
+  const { body } = await ann.call('GET', '/api/keys?limit=100')
+  const { status, lastFour, replaced } = body.items.find((one: { id: string }) => one.id === id)
+  assert.deepEqual([status, lastFour, replaced], ['revoked', rolled.body.secret.slice(-4), []])
+})
+
 test('a signed-in seller who rolls a key without overlap ends the keys that it made, and the key goes on', async () => {
   const [shop, other] = pair()
   const ann = newBrowser(shop)

@@ -37,7 +37,7 @@ export interface KeyRow {
   lastUsedAt: Date | null
   lastUsedRoute: string | null
   isExpired: boolean
-  /** The secrets that work, the newest first. `endsAt` is null for the newest. */
+  /** The newest secret, also of an ended key, and the older ones that work. `endsAt` is null for the newest. */
   secrets: { prefix: string; lastFour: string; endsAt: string | null }[]
 }
 
@@ -47,7 +47,7 @@ const KEY_COLUMNS = sql`
   coalesce(k.expires_at <= now(), false) as "isExpired",
   (select json_agg(json_build_object('prefix', x.prefix, 'lastFour', x.last_four, 'endsAt', x.ends_at)
       order by x.ends_at desc nulls first, x.created_at desc)
-    from api_key_secrets x where x.key_id = k.id and coalesce(x.ends_at > now(), true)) as secrets`
+    from api_key_secrets x where x.key_id = k.id and (x.ends_at is null or (x.ends_at > now() and k.revoked_at is null))) as secrets`
 
 export interface NewKey {
   name: string
