@@ -34,10 +34,10 @@ test('every class of failure says what happened and what helps', () => {
   assert.equal(outcome(lastTry({ error: 'dns' })), 'Name not found in 32 ms')
 })
 
-test('what waits says until when, and what is given up says that only a replay helps', () => {
+test('what waits says until when, and what is given up says that a replay helps', () => {
   assert.match(nextWords(delivery({ tries: 2, nextTryAt: '2999-01-01T00:00:00.000Z' }), false)!, /^Next try .*2999/)
   assert.match(nextWords(delivery({ nextTryAt: AT }), false)!, /its turn/)
   assert.match(nextWords(delivery({ nextTryAt: AT }), true)!, /resume/)
-  assert.match(nextWords(delivery({ status: 'failed', tries: 10 }), false)!, /^10 tries have failed/)
+  assert.match(nextWords(delivery({ status: 'failed', tries: 10 }), false)!, /^10 tries have failed\. A replay/)
   assert.equal(nextWords(delivery({ status: 'delivered' }), false), undefined)
 })

@@ -16,7 +16,7 @@ export const outcome = ({ status, error, tookMs }: Try): string =>
 
 /** The next step, if there is one. */
 export function nextWords({ status, tries, nextTryAt }: Delivery, isPaused: boolean): string | undefined {
-  if (status === 'failed') return `${tries} tries have failed. Only a replay sends it again.`
+  if (status === 'failed') return `${tries} tries have failed. A replay sends it again.`
   if (status !== 'waiting') return undefined
   if (isPaused) return 'It waits until you resume the endpoint.'
   if (!nextTryAt || Date.parse(nextTryAt) <= Date.now()) return 'It is sent as soon as it is its turn.'
