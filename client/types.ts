@@ -1299,6 +1299,8 @@ export interface WebhookEndpoint {
   failingSince?: string
   /** Deliveries that wait for a try. Counted up to 1000. */
   waiting: number
+  /** Deliveries of the last 30 days whose tries have all failed. Counted up to 1000. */
+  failed: number
   /** Until then the secret before the rotation signs too. */
   oldSecretUntil?: string
   /** ISO 8601 in UTC with milliseconds. */
@@ -1370,6 +1372,8 @@ export interface WebhookEndpointCreated {
   failingSince?: string
   /** Deliveries that wait for a try. Counted up to 1000. */
   waiting: number
+  /** Deliveries of the last 30 days whose tries have all failed. Counted up to 1000. */
+  failed: number
   /** Until then the secret before the rotation signs too. */
   oldSecretUntil?: string
   /** ISO 8601 in UTC with milliseconds. */

@@ -29,12 +29,13 @@ export interface EndpointRow {
   failingSince: Date | null
   oldSecretUntil: Date | null
   waiting: number
+  failed: number
   createdAt: Date
   /** Null: the owner made it, in a browser. The name is null when the key ended long ago. */
   madeByKey: { id: string; name: string | null; ended: boolean } | null
 }
 
-/** Up to this number the waiting deliveries of an endpoint are counted. */
+/** Up to this number the waiting and the failed deliveries of an endpoint are counted. */
 const MOST_COUNTED = 1000
 const ENDPOINT_COLUMNS = sql`
   e.id, e.url, e.events, e.description, e.paused, e.paused_at as "pausedAt", e.failing_since as "failingSince",
@@ -44,7 +45,9 @@ const ENDPOINT_COLUMNS = sql`
       'ended', coalesce(bool_or(k.revoked_at is not null or coalesce(k.expires_at <= now(), false)), true))
     from api_keys k where k.id = e.made_by_key) end as "madeByKey",
   (select count(*)::int from (
-    select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' limit ${MOST_COUNTED}) w) as waiting`
+    select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' limit ${MOST_COUNTED}) w) as waiting,
+  (select count(*)::int from (
+    select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'failed' limit ${MOST_COUNTED}) f) as failed`
 
 export interface EndpointFields {
   url: string

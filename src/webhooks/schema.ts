@@ -44,6 +44,9 @@ const endpoint = {
   ),
   failingSince: Type.Optional(Time),
   waiting: Type.Integer({ description: 'Deliveries that wait for a try. Counted up to 1000.' }),
+  failed: Type.Integer({
+    description: 'Deliveries of the last 30 days whose tries have all failed. Counted up to 1000.',
+  }),
   oldSecretUntil: Type.Optional(Type.String({ description: 'Until then the secret before the rotation signs too.' })),
   createdAt: Time,
   madeByKey: Type.Optional(

@@ -53,7 +53,7 @@ test('a failed delivery is tried again with its id and a new signature, and its 
   )
 })
 
-test('after the tenth failure a delivery has failed, and only a replay sends it again', async (t) => {
+test('after the tenth failure a delivery has failed, also where others arrive, and a replay sends it again', async (t) => {
   const shop = shared()
   const ann = await signedInSeller(shop, newMailbox())
   const receiver = await startReceiver(t, (_request, response) => void response.writeHead(302, { location: '/' }).end())
@@ -70,16 +70,20 @@ test('after the tenth failure a delivery has failed, and only a replay sends it 
   const failed = await ann.call('GET', path)
   assert.deepEqual([failed.body.status, failed.body.nextTryAt, failed.body.log.length], ['failed', undefined, 10])
   receiver.answer = (_request, response) => void response.writeHead(200).end()
+  const endpoint = async () => (await ann.call('GET', `/api/webhook-endpoints/${id}`)).body
+  await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+  const working = await eventually(endpoint, ({ status }) => status === 'active')
+  assert.deepEqual([working.waiting, working.failed], [0, 1])
   const { body } = await ann.call('POST', `/api/webhook-endpoints/${id}/replay`, { since: '2026-01-01' })
   assert.deepEqual(body, { count: 1 })
   await eventually(
     () => ann.call('GET', path),
     (answer) => answer.body.status === 'delivered',
   )
-  assert.equal(new Set(receiver.received.map((one) => one.id)).size, 1)
+  assert.equal(new Set(receiver.received.map((one) => one.id)).size, 2)
   // one by one, also events that were delivered
   assert.equal((await ann.call('POST', `${path}/replay`)).status, 202)
-  await gets(receiver, 'endpoint.test', 12)
+  await gets(receiver, 'endpoint.test', 13)
 })
 
 test('everything since a time is sent again, also what came before the endpoint, of its types alone', async (t) => {

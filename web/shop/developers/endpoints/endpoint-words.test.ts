@@ -10,6 +10,7 @@ const endpoint = (more: Partial<Endpoint>): Endpoint => ({
   description: '',
   status: 'active',
   waiting: 0,
+  failed: 0,
   createdAt: '2026-11-01T09:30:00.000Z',
   ...more,
 })
@@ -21,10 +22,13 @@ test('each state of an endpoint says what it means and what to do', () => {
   }
   assert.match(said({}), /^Works\. All is delivered/)
   assert.match(said({ waiting: 3 }), /^Works\. .*3 deliveries wait/)
+  assert.equal(said({ failed: 1 }), 'Works. It works, and no delivery waits. One delivery was given up: a replay sends it again.') // oxfmt-ignore
+  assert.match(said({ waiting: 3, failed: 2 }), /3 deliveries wait\. 2 deliveries were given up/)
+  assert.match(said({ failed: 1000 }), /1000 or more deliveries were given up/)
   assert.match(said({}, false), /^Nothing sent yet\. Send a test event/)
   assert.match(
-    said({ status: 'failing', failingSince: '2026-11-01T09:30:00.000Z', waiting: 1 }),
-    /^Failing\. .*since .*2026.*one delivery waits.*72 hours/,
+    said({ status: 'failing', failingSince: '2026-11-01T09:30:00.000Z', waiting: 1, failed: 1 }),
+    /^Failing\. .*since .*2026.*one delivery waits.*72 hours.*One delivery was given up/,
   )
   assert.match(said({ status: 'paused', pausedBecause: 'failing', waiting: 1000 }), /1000 or more.*resume/)
   assert.match(said({ status: 'paused', pausedBecause: 'gone' }), /^Gone: paused\. .*410.*resume/)

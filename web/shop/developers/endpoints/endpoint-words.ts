@@ -15,7 +15,7 @@ const MOST_COUNTED = 1000
 
 /** How an endpoint does, in plain words. `wasSent`: something has been tried. */
 export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
-  const { status, pausedBecause, failingSince, waiting } = endpoint
+  const { status, pausedBecause, failingSince, waiting, failed } = endpoint
   if (status === 'paused') {
     const why =
       pausedBecause === 'gone'
@@ -31,7 +31,7 @@ export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
     return {
       words: 'Failing',
       tone: 'bad',
-      about: `No try has succeeded since ${moment(failingSince!)}. We go on trying: ${waitingWords(waiting)}. After 72 hours we pause the endpoint.`,
+      about: `No try has succeeded since ${moment(failingSince!)}. We go on trying: ${waitingWords(waiting)}. After 72 hours we pause the endpoint.${givenUpWords(failed)}`,
     }
   }
   if (!wasSent)
@@ -43,7 +43,10 @@ export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
   return {
     words: 'Works',
     tone: 'good',
-    about: waiting > 0 ? `It works, and ${waitingWords(waiting)}.` : 'All is delivered.',
+    about:
+      waiting > 0 || failed > 0
+        ? `It works, and ${waitingWords(waiting)}.${givenUpWords(failed)}`
+        : 'All is delivered.',
   }
 }
 
@@ -51,6 +54,13 @@ function waitingWords(count: number): string {
   if (count >= MOST_COUNTED) return `${MOST_COUNTED} or more deliveries wait`
   if (count === 0) return 'no delivery waits'
   return count === 1 ? 'one delivery waits' : `${count} deliveries wait`
+}
+
+function givenUpWords(count: number): string {
+  // an instance of an earlier release does not count them
+  if (!count) return ''
+  if (count === 1) return ' One delivery was given up: a replay sends it again.'
+  return ` ${count >= MOST_COUNTED ? `${MOST_COUNTED} or more` : count} deliveries were given up: a replay sends them again.`
 }
 
 /** The name that the seller gave the endpoint, or its host. */
