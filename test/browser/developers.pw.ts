@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFine, test } from './fixtures.ts'
-import { signUp } from './seller.ts'
+import { loseAnswers, signUp } from './seller.ts'
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
@@ -130,6 +130,24 @@ test('what a key has changed is on the page, with the name of the key', async ({
       return page.getByRole('list', { name: /^Requests of your keys/ }).textContent()
     })
     .toMatch(/DELETE \/api\/products\/prod_0+ ?Refused: 404.*Catalogue/)
+})
+
+test('a key whose answer is lost is in the list, and the page says what to do with it', async ({ page }) => {
+  await open(page)
+  await loseAnswers(page, '**/api/keys')
+  await button(page, 'New key').click()
+  await page.getByLabel('Name').fill('Lost')
+  await page.getByLabel('Do the books').check()
+  await button(page, 'Make the key').click()
+  await expect(page.getByRole('alert')).toContainText('The key may have been made all the same.')
+  await expect(page.locator('.keys .name')).toHaveText(['Lost'])
+  await expectAccessible(page, 'the key of a lost answer')
+  await page.unrouteAll()
+  await button(page, 'Cancel').click()
+  await button(page, 'Roll Lost').click()
+  await button(page, 'Roll it').click()
+  await expect(page.getByRole('heading', { name: 'The key “Lost”' })).toBeFocused()
+  expect(await statusFor(await secretOn(page))).toBe(200)
 })
 
 test('when the sign-in is too long ago, nothing typed is lost on the way through a new one', async ({ page }) => {

@@ -48,6 +48,14 @@ export async function signUp(page: Page, email = newSellerEmail()): Promise<stri
   return email
 }
 
+/** From now on the service does what this address is asked for by POST, and its answers never arrive. */
+export const loseAnswers = (page: Page, address: string): Promise<unknown> =>
+  page.route(address, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+
 /** Signed in as this seller: the account page shows the name. */
 export async function expectAccount(page: Page, email: string): Promise<void> {
   await expect(page).toHaveURL(/\/(shop|account)\/(#.*)?$/)

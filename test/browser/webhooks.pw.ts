@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { Webhook } from 'standardwebhooks'
 import { SIZES, expect, expectAccessible, expectFine, test } from './fixtures.ts'
 import { type Receiver, publish, sell, startReceiver } from './receiver.ts'
-import { signUp } from './seller.ts'
+import { loseAnswers, signUp } from './seller.ts'
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const rows = (page: Page) => page.locator('.deliveries > li')
@@ -111,6 +111,17 @@ test.describe('on a phone', () => {
     await expect(state(page)).toContainText('Works')
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
+})
+
+test('an endpoint whose answer is lost is in the list, and the page says what to do with it', async ({ page }) => {
+  await open(page)
+  await loseAnswers(page, '**/api/webhook-endpoints')
+  await button(page, 'New endpoint').click()
+  await page.getByLabel('Address of your program').fill(receiver.url)
+  await button(page, 'Add the endpoint').click()
+  await expect(page.getByRole('alert')).toContainText('The endpoint may have been added all the same.')
+  await expect(page.getByRole('list', { name: 'Endpoints' }).getByText(receiver.url)).toHaveCount(1)
+  await expectAccessible(page, 'the endpoint of a lost answer')
 })
 
 test('an address that we may not call is refused at its field', async ({ page }) => {

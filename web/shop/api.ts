@@ -111,3 +111,6 @@ export const getAttention = () => get<{ items: Attention[] }>('attention')
 /** Whether the call failed with this code. `unreachable`: no answer came. */
 export const isRefusal = (trouble: unknown, code: ProblemCode | 'unreachable'): trouble is ApiError =>
   trouble instanceof ApiError && trouble.code === code
+
+/** Whether no good answer came, so that the service may have done what was asked. */
+export const isUnknown = (trouble: unknown): boolean => trouble instanceof ApiError && trouble.unknown

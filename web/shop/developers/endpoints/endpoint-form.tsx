@@ -18,11 +18,12 @@ interface EndpointFormProps {
   initial: TypedEndpoint
   title: string
   submit: string
+  ifUnknown?: string
   onSubmit: (input: EndpointInput) => Promise<void>
   onCancel: () => void
 }
 
-export function EndpointForm({ id, initial, title, submit, onSubmit, onCancel }: EndpointFormProps) {
+export function EndpointForm({ id, initial, title, submit, ifUnknown, onSubmit, onCancel }: EndpointFormProps) {
   const draft = draftOf(id)
   const [typed, setTyped] = useState<TypedEndpoint>(() => readTab<TypedEndpoint>(draft) ?? initial)
   // Read once: on a later visit the form does not open by itself.
@@ -72,7 +73,7 @@ export function EndpointForm({ id, initial, title, submit, onSubmit, onCancel }:
         input={{ maxLength: 200, autoComplete: 'off', autoCapitalize: 'sentences' }}
       />
       <EventChoice events={typed.events} fault={faults.events} onEvents={(events) => type({ events })} />
-      {!refusedUrl && <RefusedByAge action={action} />}
+      {!refusedUrl && <RefusedByAge action={action} ifUnknown={ifUnknown} />}
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
           {action.busy && <span class="spinner" aria-hidden="true" />}

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { isUnknown } from '../../api.ts'
 import { useLoad } from '../../load.ts'
 import { Shown } from '../../parts.tsx'
 import { Section, focusSection } from '../section.tsx'
@@ -30,7 +31,10 @@ export function EndpointsSection() {
   /** Shown only here: no later page shows the secret. */
   const [made, setMade] = useState<MadeEndpoint>()
   const create = async (input: EndpointInput) => {
-    const answer = await createEndpoint(input)
+    const answer = await createEndpoint(input).catch((trouble: unknown) => {
+      if (isUnknown(trouble)) list.again()
+      throw trouble
+    })
     setMade(answer)
     setAdding(false)
     const { secret: _, ...endpoint } = answer
@@ -55,6 +59,7 @@ export function EndpointsSection() {
           initial={NO_ENDPOINT}
           title="New endpoint"
           submit="Add the endpoint"
+          ifUnknown="The endpoint may have been added all the same. If the list below has it, cancel here, and open it to rotate its secret or to remove it."
           onSubmit={create}
           onCancel={close}
         />

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../../../ui/action.ts'
 import { readTab, writeTab } from '../../../ui/tab-storage.ts'
 import { TextField } from '../../../ui/text-field.tsx'
+import { isUnknown } from '../../api.ts'
 import { DRAFTS } from '../../drafts.ts'
 import { ProductChoice } from './product-choice.tsx'
 import { RefusedByAge } from '../refused-by-age.tsx'
@@ -15,10 +16,12 @@ export const hasTyped = (): boolean => readTab<TypedKey>(TYPED) !== undefined
 
 interface KeyFormProps {
   onCreated: (made: MadeKey) => void
+  /** No good answer came: the key may be there, and nobody has its secret. */
+  onUnknown: () => void
   onCancel: () => void
 }
 
-export function KeyForm({ onCreated, onCancel }: KeyFormProps) {
+export function KeyForm({ onCreated, onUnknown, onCancel }: KeyFormProps) {
   const [typed, setTyped] = useState<TypedKey>(() => readTab<TypedKey>(TYPED) ?? NO_KEY)
   // Read once: on a later visit the form does not open by itself.
   useEffect(() => writeTab(TYPED, undefined), [])
@@ -38,7 +41,10 @@ export function KeyForm({ onCreated, onCancel }: KeyFormProps) {
     void action.run(async () => {
       // Kept before it is sent: when the session is over, the answer leads straight to the sign-in page.
       writeTab(TYPED, typed)
-      const made = await createKey(keyInput(typed))
+      const made = await createKey(keyInput(typed)).catch((trouble: unknown) => {
+        if (isUnknown(trouble)) onUnknown()
+        throw trouble
+      })
       writeTab(TYPED, undefined)
       onCreated(made)
       return ''
@@ -60,7 +66,10 @@ export function KeyForm({ onCreated, onCancel }: KeyFormProps) {
       <ScopeChoice scopes={typed.scopes} fault={faults.scopes} onScopes={(scopes) => type({ scopes })} />
       <LifetimeField value={typed.lifetime} onValue={(lifetime) => type({ lifetime })} />
       <ProductChoice chosen={typed.productIds} onChoose={(productIds) => type({ productIds })} />
-      <RefusedByAge action={action} />
+      <RefusedByAge
+        action={action}
+        ifUnknown="The key may have been made all the same. If the list below has it, cancel here, and roll it to get a secret, or revoke it."
+      />
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
           {action.busy && <span class="spinner" aria-hidden="true" />}

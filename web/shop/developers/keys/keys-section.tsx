@@ -44,7 +44,11 @@ export function KeysSection() {
       about="A program sends a key with each request, and does what the key may. Give each program a key of its own."
     >
       {made && <SecretPanel key={made.secret} made={made} onClose={forget} />}
-      {adding ? <KeyForm onCreated={show} onCancel={close} /> : <NewKey onPress={() => setAdding(true)} />}
+      {adding ? (
+        <KeyForm onCreated={show} onUnknown={list.again} onCancel={close} />
+      ) : (
+        <NewKey onPress={() => setAdding(true)} />
+      )}
       <Shown of={list}>
         {(items) =>
           items.length > 0 ? (
