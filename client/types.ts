@@ -1770,7 +1770,7 @@ export interface Api {
         expected: number
         /** The smallest payout, in minor units. */
         minimum: number
-        /** Why nothing would be paid on that day. Null: it would be. */
+        /** Why nothing would be paid on that day. Null: it would be. `negative_balance`: the amount that can be paid out is below zero, also where pending sales make the balance positive. */
         blocked:
           | 'negative_balance'
           | 'nothing_available'

@@ -148,7 +148,8 @@ export const NextPayouts = Type.Object({
       }),
       minimum: Type.Integer({ description: 'The smallest payout, in minor units.' }),
       blocked: Type.Union([Type.Enum([...NEXT_BLOCKS]), Type.Null()], {
-        description: 'Why nothing would be paid on that day. Null: it would be.',
+        description:
+          'Why nothing would be paid on that day. Null: it would be. `negative_balance`: the amount that can be paid out is below zero, also where pending sales make the balance positive.',
       }),
       payableFrom: Type.Optional(
         Type.String({

@@ -70,7 +70,7 @@ test.describe('on a phone', () => {
     await expect(page.getByText('€50.00 has nowhere to go')).toBeVisible()
     await expect(page.getByText('−£2.50').first()).toBeVisible()
     await expect(page.getByText('You owe this. Your next sales make up for it.')).toBeVisible()
-    await expect(page.getByText('The balance is below zero', { exact: false })).toBeVisible()
+    await expect(page.getByText('The amount that can be paid out is below zero', { exact: false })).toBeVisible()
     await page.getByText('What the balance is made of').first().click()
     await expectFine(page, 'Money with a debt')
     await page.getByRole('button', { name: 'Add your payout details' }).click()

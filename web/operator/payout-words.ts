@@ -18,7 +18,7 @@ export const PAYOUT_STATES: Record<OperatorPayout['status'], Tag> = {
 
 /** Why a line of a run is not paid. */
 export const BLOCKS: Record<NonNullable<RunLine['blocked']>, string> = {
-  negative_balance: 'Owes money: it is carried forward',
+  negative_balance: 'Below zero: it is carried forward',
   below_minimum: 'Below the smallest payout',
   suspended: 'The shop is suspended',
   awaiting_approval: 'The shop awaits its approval',

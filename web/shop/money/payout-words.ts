@@ -46,7 +46,7 @@ export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts
     case 'negative_balance':
       return {
         title: 'No payout',
-        text: 'The balance is below zero, as after a refund of something that was paid out already.',
+        text: 'The amount that can be paid out is below zero, as after a refund of something that was paid out already. Pending and later sales make up for it.',
       }
     case 'nothing_available':
       return {

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nextWords } from './payout-words.ts'
+
+test('a payout that is blocked because less than nothing is available does not speak of the balance', () => {
+  // €20 are pending, and €5 were refunded after their payout: the balance is €15
+  const next = { currency: 'EUR', expected: 0, minimum: 1, blocked: 'negative_balance' } as const
+  const { text } = nextWords(next, {
+    by: 'manual',
+    schedule: 'weekly',
+    holdDays: 7,
+    runOn: '2026-11-30',
+    items: [next],
+  })
+  assert.match(text, /^The amount that can be paid out is below zero.*Pending and later sales make up for it/)
+  assert.doesNotMatch(text, /balance/)
+})
