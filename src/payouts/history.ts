@@ -20,11 +20,10 @@ export async function balanceDaysOf(db: Db, sellerId: string, days: number): Pro
       select currency, "on", sum(minor) as minor
       from (${side(sql`t.credit_account`, sql`+`)} union all ${side(sql`t.debit_account`, sql`-`)}) e group by 1, 2),
     ends as (
-      select c.currency, d::date as "on",
-        sum(coalesce(e.minor, 0)) over (partition by c.currency order by d) as minor
-      from (select distinct currency from changes) c cross join period
-      cross join generate_series(period.first, period.first + ${days - 1}::int, interval '1 day') d
-      left join changes e on e.currency = c.currency and e."on" = d::date)
+      select c.currency, first + n as "on", sum(coalesce(e.minor, 0)) over (partition by c.currency order by n) as minor
+      -- integers, because a series of dates runs in the session's time zone, in which a midnight can be missing
+      from (select distinct currency from changes) c cross join period cross join generate_series(0, ${days - 1}::int) n
+      left join changes e on e.currency = c.currency and e."on" = first + n)
     select currency, jsonb_agg(jsonb_build_object('on', "on", 'balanceMinor', minor) order by "on") as days
     from ends group by currency order by currency`.execute(db)
   return rows

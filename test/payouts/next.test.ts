@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
+import { sellerAccount } from '../../src/ledger/transfers.ts'
+import { balanceDaysOf } from '../../src/payouts/history.ts'
 import { hasRun, nextRunOn } from '../../src/payouts/next.ts'
 import { owedOf } from '../../src/payouts/owed.ts'
 import { proposeRun } from '../../src/payouts/runs.ts'
@@ -163,4 +165,32 @@ test('the balance of each of the last days is what the transfers until its end a
     (await history('?days=1'))[1].days.map((day: any) => day.balance),
     [-1250],
   )
+})
+
+/** Summer time begins at midnight in three of them. */
+const ZONES = ['UTC', 'Africa/Cairo', 'America/Santiago', 'Asia/Beirut', 'America/Los_Angeles']
+
+test('the balance of each day is there in every time zone of the database, also where summer time begins at midnight', async () => {
+  const { db } = shared()
+  const sellerId = await ensureSeller(db, { name: 'Ann', email: newMailbox(), trusted: true })
+  await sql`
+    insert into transfers (kind, cause, debit_account, credit_account, amount_minor, currency)
+    values ('adjustment', ${newId('adj')}, 'adjustments', ${sellerAccount(sellerId)}, 500, 'USD')`.execute(db)
+  await db.connection().execute(async (session) => {
+    // one transaction is at one moment, and its end sets the time zone back
+    await sql`begin`.execute(session)
+    const { rows } = await sql<{ on: string }>`select (now() at time zone 'UTC')::date::text as "on"`.execute(session)
+    const found: unknown[] = []
+    for (const zone of ZONES) {
+      await sql`select set_config('timezone', ${zone}, true)`.execute(session)
+      // more than a year has every beginning of summer time
+      const [usd] = await balanceDaysOf(session, sellerId, 400)
+      found.push([zone, usd?.days.length, usd?.days.at(-1)])
+    }
+    await sql`rollback`.execute(session)
+    assert.deepEqual(
+      found,
+      ZONES.map((zone) => [zone, 400, { ...rows[0], balanceMinor: 500 }]),
+    )
+  })
 })
