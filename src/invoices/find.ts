@@ -42,8 +42,14 @@ export async function listInvoices(
     value === undefined ? sql`` : sql` and ${sql.ref(`i.${column}`)} = ${value}`
   const { rows } = await sql<Row & Pick<ListedRow, 'taxIdState'>>`
     select ${COLUMNS}, coalesce(c.state, b.verdict) as "taxIdState"
-    from invoices i left join invoices f on f.id = i.refers_to left join tax_id_checks c on c.invoice_id = i.id
+    from invoices i left join invoices f on f.id = i.refers_to
       left join buyer_tax_ids b on b.order_id = i.order_id and b.tax_id = coalesce(i.data->'buyer'->'details'->'taxId'->>'id', i.data->'buyer'->'taxId'->>'id')
+      -- the correction that brought the id has the check, and later documents repeat the id
+      left join lateral (
+        select c.state from invoices d join tax_id_checks c on c.invoice_id = d.id
+        where d.order_id = i.order_id and c.tax_id = i.data->'buyer'->'details'->'taxId'->>'id'
+          and (d.id = i.id or b.verdict is distinct from 'valid')
+        order by d.id = i.id desc, d.id desc limit 1) c on true
     where i.seller_id = ${sellerId}${is('order_id', orderId)}${is('kind', kind)}${is('year', year)}
       ${after === undefined ? sql`` : sql` and i.id < ${after}`}
     order by i.id desc limit ${limit}`.execute(db)

@@ -155,6 +155,33 @@ test('VIES that is away is asked again later; only its plain answer is kept, wit
   })
 })
 
+test('a credit note has the answer of VIES about the id that it repeats', async (t) => {
+  // without VIES, so that no job asks in between
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const orderId = await paidOrder(shop, await shop.product())
+  for (const change of [{}, { taxId: 'PL1060000062' }]) assert.equal((await put(shop, orderId, change)).status, 200)
+  await refunded(shop, ann, orderId, 500)
+  await sql`
+    update tax_id_checks set state = case tax_id when 'PL1060000062' then 'valid' else 'invalid' end`.execute(shop.db)
+  const { items } = (await ann.call('GET', `/api/invoices?orderId=${orderId}`)).body
+  assert.deepEqual(
+    items.map(({ kind, buyer }: any) => [kind, buyer.taxId, buyer.taxIdState]),
+    [
+      ['credit_note', 'PL1060000062', 'valid'],
+      ['correction', 'PL1060000062', 'valid'],
+      ['correction', 'PL5260001246', 'invalid'],
+      ['invoice', undefined, undefined],
+    ],
+  )
+  const csv = await ann.call('GET', `/api/invoices?orderId=${orderId}`, undefined, { accept: 'text/csv' })
+  const lines = String(csv.body).trim().split(/\r?\n/)
+  assert.deepEqual(
+    lines.slice(1).map((line) => line.split(',').at(-1)),
+    ['valid', 'valid', 'invalid', ''],
+  )
+})
+
 test('a service with VIES switched off no longer adds the jobs that ask it', async (t) => {
   const databaseUrl = await newDatabase(t)
   const isScheduled = async ({ db }: TestShop) =>
