@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { newId } from '../../src/kit/ids.ts'
 import { SCOPES } from '../../src/sellers/keys/scopes.ts'
 import { makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { count } from '../support/seller.ts'
@@ -169,6 +170,23 @@ test('every change by a key is in the list of what keys have done, also a refuse
       'validation_failed',
     )
   assertProblem(await program.call('GET', '/api/activity'), 403, 'insufficient_scope')
+})
+
+test('the list of what keys have done begins with the newest change, also where the numbers get a digit more', async () => {
+  const shop = shared()
+  const ann = await signedInAnn(shop)
+  const { id, secret } = await makeKey(ann, ['products:write'])
+  await sql`select setval(pg_get_serial_sequence('key_activity', 'id'), 9998)`.execute(shop.db)
+  const paths = [1, 2, 3].map(() => `/api/products/${newId('prod')}`)
+  for (const path of paths) await programWith(shop, secret).call('DELETE', path)
+  const listed: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = await ann.call('GET', `/api/activity?keyId=${id}&limit=1${cursor && `&cursor=${cursor}`}`)
+    listed.push(...page.body.items.map(({ path }: { path: string }) => path))
+    cursor = page.body.nextCursor as string | null
+  }
+  assert.deepEqual(listed, paths.toReversed())
 })
 
 test('a change is written down before it happens', async () => {

@@ -78,7 +78,7 @@ export async function listActivity(
     from key_activity
     where seller_id = ${sellerId} and (${keyId ?? null}::text is null or key_id = ${keyId ?? null})
       and (${after ?? null}::bigint is null or id < ${after ?? null}::bigint)
-    order by id desc limit ${limit}`.execute(db)
+    order by key_activity.id desc limit ${limit}`.execute(db)
   return rows
 }
 
