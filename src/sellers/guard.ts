@@ -15,7 +15,7 @@ import { bearerOf } from './keys/secret.ts'
 import { knownName, mark } from './known-browsers.ts'
 import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
-import { type Browser, type SignedIn, endSessions, sessionFinder } from './sessions.ts'
+import { type Browser, type FindSession, type SignedIn, endSessions, sessionFinder } from './sessions.ts'
 
 /** The hashes that bind a code to its browser, and identify the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash' | 'again'>
@@ -36,7 +36,10 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that the browser notices nothing. */
+  /**
+   * Returns the session, if the browser has sessions of exactly one seller. It changes nothing in the response, so that the browser notices
+   * nothing.
+   */
   quietly(request: FastifyRequest): Promise<SignedIn | undefined>
   browser(request: FastifyRequest): Browser
   /** Sets the cookies of a new session, which replace those of an old one. */
@@ -107,8 +110,8 @@ export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
     },
     async quietly(request) {
       if (bearerOf(request) !== undefined) return undefined
-      const { tokens } = own.browser(request)
-      return tokens.length === 1 ? findSession(tokens[0]!) : undefined
+      const found = await sessionsOf(own.browser(request).tokens, findSession)
+      return isOfOneSeller(found) ? found[0] : undefined
     },
     browser: (request) => ({
       userAgent: request.headers['user-agent'],
@@ -142,13 +145,10 @@ export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
   return own
 }
 
-function signedInFinder(db: Db, cookies: Cookies, findSession: ReturnType<typeof sessionFinder>) {
+function signedInFinder(db: Db, cookies: Cookies, findSession: FindSession) {
   return async (request: FastifyRequest, reply: FastifyReply, tokens: readonly string[]): Promise<SignedIn> => {
-    // requested together, so that they share one statement
-    const found =
-      tokens.length > MOST_TOKENS ? [] : (await Promise.all(tokens.map(findSession))).filter((one) => one !== undefined)
-    const sellers = new Set(found.map(({ seller }) => seller.id))
-    if (tokens.length > MOST_TOKENS || sellers.size > 1) {
+    const found = await sessionsOf(tokens, findSession)
+    if (tokens.length > MOST_TOKENS || (found.length > 0 && !isOfOneSeller(found))) {
       // An attacker may have set one of the cookies. If our response does not clear it, it could come back. So each session also ends
       // in the database.
       await endSessions(db, tokens)
@@ -166,6 +166,15 @@ function signedInFinder(db: Db, cookies: Cookies, findSession: ReturnType<typeof
     throw new Refusal('not_signed_in', 'You are not signed in, or your session has ended.')
   }
 }
+
+/** The sessions that these tokens find: none of a browser with too many tokens. */
+async function sessionsOf(tokens: readonly string[], findSession: FindSession): Promise<SignedIn[]> {
+  if (tokens.length > MOST_TOKENS) return []
+  // requested together, so that they share one statement
+  return (await Promise.all(tokens.map(findSession))).filter((one) => one !== undefined)
+}
+
+const isOfOneSeller = (found: readonly SignedIn[]): boolean => new Set(found.map(({ seller }) => seller.id)).size === 1
 
 /** Our pages name the seller for whom they were drawn, because another account can have signed in since, in another tab. */
 function refuseOtherAccount({ headers }: FastifyRequest, { seller }: SignedIn): void {

@@ -33,7 +33,7 @@ export interface SignedIn {
   seller: SellerRow
 }
 
-type FindSession = (token: string) => Promise<SignedIn | undefined>
+export type FindSession = (token: string) => Promise<SignedIn | undefined>
 
 interface Row extends Omit<SignedIn, 'seller'> {
   tokenHash: Buffer

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { operations } from '../support/operations.ts'
-import { type Browser, newBrowser } from '../support/seller.ts'
+import { type Browser, newBrowser, sessionToken } from '../support/seller.ts'
 import { type Answer, type TestShop, assertProblem, sharedShop, startTestShop } from '../support/shop.ts'
 import { OPERATOR, ageSignIns, operatorOf, reviewedOrder, sellerOf } from './support.ts'
 
@@ -89,6 +90,35 @@ test('a seller’s session stays as it was, and two sessions at once tell nothin
   const answer = await at.call('GET', '/api/operator/orders', undefined, { cookie })
   assertProblem(answer, 404, 'not_found')
   assert.equal(answer.headers.get('set-cookie'), null)
+  assert.equal(await operator.isSignedIn(), true)
+})
+
+test('an operator is known beside cookies that are no session, or a second one of the same operator', async () => {
+  const at = shop()
+  const [operator, elsewhere] = [await operatorOf(at), await operatorOf(at)]
+  const dead = () => randomBytes(32).toString('base64url')
+  const statusFor = async (address: string, tokens: readonly string[]) => {
+    const cookie = tokens.map((token) => `till_session=${token}`).join('; ')
+    const { status, headers } = await at.call('GET', address, undefined, { cookie, accept: 'text/html' })
+    assert.equal(headers.get('set-cookie'), null)
+    return status
+  }
+  const live = sessionToken(operator)
+  for (const address of ['/api/operator/orders', '/operator/']) {
+    const kinds = [
+      [live, dead()],
+      [dead(), live],
+      [live, sessionToken(elsewhere)],
+    ]
+    for (const tokens of kinds)
+      assert.equal(await statusFor(address, tokens), 200, `${address} ${kinds.indexOf(tokens)}`)
+    assert.equal(await statusFor(address, [dead(), dead()]), 404)
+    assert.equal(
+      await statusFor(address, [live, ...Array.from({ length: 50 }, dead)]),
+      404,
+      'somebody else set so many',
+    )
+  }
   assert.equal(await operator.isSignedIn(), true)
 })
 
