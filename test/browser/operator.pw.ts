@@ -167,6 +167,76 @@ test('a second payment that did not go back is sent back from its order, which s
   expect(posts).toEqual([`/api/operator/orders/${orderId}/send-back`])
 })
 
+/** Lets the first request arrive and loses its answer. Returns the keys of all requests. */
+async function loseFirstAnswer(page: Page, address: string): Promise<string[]> {
+  const keys: string[] = []
+  await page.context().route(address, async (route) => {
+    keys.push(route.request().headers()['idempotency-key']!)
+    if (keys.length > 1) return route.continue()
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  return keys
+}
+
+test('an operator’s refund whose answer was lost is made once, also after a new sign-in', async ({ page }) => {
+  const orderId = await buy(page, 'success')
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/orders/${orderId}`)
+  const keys = await loseFirstAnswer(page, '**/api/operator/orders/*/refunds')
+  const dialog = page.getByRole('dialog')
+  const unknown = dialog.getByText(/^We do not know whether the refund of \D*1\.00 was made\.$/)
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await dialog.getByLabel(/^Amount/).fill('1')
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await expect(unknown).toBeVisible()
+  await page.reload()
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await expect(unknown).toBeVisible()
+  await expect(dialog.getByRole('textbox')).toHaveCount(0)
+  await expectFine(page, 'a refund whose answer was lost')
+  await page.context().clearCookies()
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await expect(page).toHaveURL(/\/sign-in\//)
+  await askCode(page, OPERATOR)
+  await codeField(page).fill(await codeFor(page, OPERATOR, (codes += 1), service.url))
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await expect(unknown).toBeVisible()
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect([keys.length, new Set(keys).size]).toEqual([3, 1])
+  const order = await (await page.context().request.get(`${service.url}/api/operator/orders/${orderId}`)).json()
+  expect(order.refunds).toHaveLength(1)
+  // the next one is another refund
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await dialog.getByLabel(/^Amount/).fill('1')
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect(new Set(keys).size).toBe(2)
+})
+
+test('an adjustment whose answer was lost is booked once, also after a reload', async ({ page }) => {
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/sellers`)
+  await page.locator('.found a').first().click()
+  const keys = await loseFirstAnswer(page, '**/api/operator/sellers/*/adjustments')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Adjust the balance' }).click()
+  await dialog.getByLabel('Currency').fill('USD')
+  await dialog.getByLabel('Amount in USD').fill('5')
+  await dialog.getByLabel('Reason').fill('The bank gave a fee back')
+  await dialog.getByRole('button', { name: 'Adjust the balance' }).click()
+  const unknown = dialog.getByText('We do not know whether the adjustment of $5.00 was made.')
+  await expect(unknown).toBeVisible()
+  await page.reload()
+  await page.getByRole('button', { name: 'Adjust the balance' }).click()
+  await expect(unknown).toBeVisible()
+  await dialog.getByRole('button', { name: 'Adjust the balance' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect([keys.length, new Set(keys).size]).toEqual([2, 1])
+  await expect(page.getByText(/corrected a seller’s balance/)).toHaveCount(1)
+})
+
 test('an operator whose session has ended is led to the sign-in, and back to the same view', async ({ page }) => {
   await signInAsOperator(page)
   await page.goto(`${service.url}/operator/#/sellers`)

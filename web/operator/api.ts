@@ -42,6 +42,14 @@ export const getAttention = () => get<Attention>('attention')
 export const getOrders = (search: { q: string; status: string; sellerId: string }, cursor?: string) =>
   get<List<FoundOrder>>('orders', { ...search, cursor })
 export const getOrder = (id: string) => get<OperatorOrder>(`orders/${encodeURIComponent(id)}`)
+/** Without an amount: all that is left. With the same key, repeated calls make one refund. */
+export const refundOrder = (id: string, { amount, reason, key }: { amount?: number; reason: string; key: string }) =>
+  request<unknown>(
+    'POST',
+    `orders/${encodeURIComponent(id)}/refunds`,
+    { ...(amount !== undefined && { amount }), ...(reason && { reason }) },
+    { 'idempotency-key': key },
+  )
 export const getSellers = (q: string, standing: string, cursor?: string) =>
   get<List<FoundSeller>>('sellers', { q, standing, cursor })
 export const getSeller = (id: string) => get<FoundSeller>(`sellers/${encodeURIComponent(id)}`)

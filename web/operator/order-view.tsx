@@ -4,12 +4,14 @@ import { TextField } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import { STATES } from '../shop/orders/order-words.ts'
 import { Timeline } from '../shop/orders/timeline.tsx'
+import { OPERATOR_REFUND } from '../shop/drafts.ts'
+import { useKeptRequest } from '../shop/kept-request.ts'
 import { Head, Shown } from '../shop/parts.tsx'
 import { amountIn } from '../shop/products/typed-amount.ts'
-import { type OperatorOrder, getOrder, request } from './api.ts'
+import { Unanswered } from '../shop/unanswered.tsx'
+import { type OperatorOrder, getOrder, refundOrder, request } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
-import { newKey } from '../ui/new-key.ts'
 import type { ViewProps } from './view-props.ts'
 
 /** An order of any seller: its history, its payments, and the operator's actions. */
@@ -140,40 +142,44 @@ const heldOf = ({ captures, disputes }: OperatorOrder['payments'][number]) =>
 function Refund({ order: { orderId, currency }, onDone }: { order: OperatorOrder; onDone: () => void }) {
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
-  const [key, setKey] = useState(newKey)
+  const { unanswered, send } = useKeptRequest<{ amount?: number; reason: string }>(OPERATOR_REFUND + orderId)
   const amount = typed.trim() === '' ? undefined : amountIn(typed, currency)
   const isWrong = typed.trim() !== '' && !(amount !== undefined && amount > 0)
   const work = async () => {
     if (isWrong) throw new Error('the amount cannot be read')
-    await request(
-      'POST',
-      `orders/${orderId}/refunds`,
-      { ...(amount !== undefined && { amount }), ...(reason.trim() && { reason: reason.trim() }) },
-      { 'idempotency-key': key },
-    )
-    setKey(newKey())
+    const wish = { ...(amount !== undefined && { amount }), reason: reason.trim() }
+    await send(wish, (kept) => refundOrder(orderId, kept))
     return 'The refund was requested.'
   }
   return (
     <Doing label="Refund" question="Refund this order?" grave work={work} onDone={onDone}>
       <p>The money comes from the seller’s balance. A refund of all of it ends the buyer’s files.</p>
-      <TextField
-        id="refund-amount"
-        label={`Amount in ${currency}`}
-        hint="Empty: all that is left."
-        value={typed}
-        onValue={setTyped}
-        fault={isWrong ? 'Please enter an amount such as 12.50.' : undefined}
-        input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 30 }}
-      />
-      <TextField
-        id="refund-reason"
-        label="Reason"
-        hint="The seller reads it, and the buyer does not."
-        value={reason}
-        onValue={setReason}
-        input={{ autoComplete: 'off', maxLength: 480 }}
-      />
+      {unanswered ? (
+        <Unanswered
+          what="refund"
+          amount={unanswered.amount === undefined ? 'all that was left' : money(unanswered.amount, currency)}
+        />
+      ) : (
+        <>
+          <TextField
+            id="refund-amount"
+            label={`Amount in ${currency}`}
+            hint="Empty: all that is left."
+            value={typed}
+            onValue={setTyped}
+            fault={isWrong ? 'Please enter an amount such as 12.50.' : undefined}
+            input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 30 }}
+          />
+          <TextField
+            id="refund-reason"
+            label="Reason"
+            hint="The seller reads it, and the buyer does not."
+            value={reason}
+            onValue={setReason}
+            input={{ autoComplete: 'off', maxLength: 480 }}
+          />
+        </>
+      )}
     </Doing>
   )
 }

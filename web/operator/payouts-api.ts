@@ -63,7 +63,10 @@ export const readStatement = (file: File) =>
       body: file,
     },
   )
-export const adjust = (sellerId: string, body: { amount: number; currency: string; reason: string }, key: string) =>
+/** What is given to a seller, or taken if the amount is negative. */
+export type Adjustment = { amount: number; currency: string; reason: string }
+/** With the same key, repeated calls book one adjustment. */
+export const adjust = (sellerId: string, { key, ...body }: Adjustment & { key: string }) =>
   request<unknown>('POST', `sellers/${path(sellerId)}/adjustments`, body, { 'idempotency-key': key })
 
 /** Makes or fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */

@@ -1,6 +1,6 @@
 import { ApiError, sendSeller } from '../ui/api.ts'
 import { getSession, type CurrentSession } from '../ui/auth-api.ts'
-import { REFUND, forgetDrafts } from './drafts.ts'
+import { forgetDrafts } from './drafts.ts'
 
 // In another tab another account can sign in. The session is then that account's, while this page still shows the one before.
 
@@ -24,7 +24,7 @@ export const isOtherAccount = (trouble: unknown): boolean =>
 
 /** Leads to the same page for the other account, which must not see the texts of the one before. */
 export function drawAnew(): Promise<never> {
-  forgetDrafts({ keep: REFUND })
+  forgetDrafts({ keepUnanswered: true })
   location.reload()
   return new Promise(() => {})
 }

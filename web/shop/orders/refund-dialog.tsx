@@ -5,6 +5,7 @@ import { Refusal } from '../../ui/refusal.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
+import { Unanswered } from '../unanswered.tsx'
 import type { OrderDetail, Refund } from './orders-api.ts'
 import { useRefundRequest } from './refund-request.ts'
 import { refundableMinor, refundSums } from './refund-sums.ts'
@@ -69,7 +70,7 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
         </>
       )}
       {isPossible && <Consequences order={order} amount={amount} />}
-      {unanswered ? <Unanswered key={tries} amount={money(unanswered.amount, currency)} /> : null}
+      {unanswered ? <Unanswered key={tries} what="refund" amount={money(unanswered.amount, currency)} /> : null}
       {trouble && !unanswered ? <Refused key={tries} trouble={trouble} /> : null}
       <Choices
         busy={busy ? 'Asking for the refund…' : undefined}
@@ -128,13 +129,6 @@ function Consequences({ order, amount }: { order: OrderDetail; amount: number })
     </ul>
   )
 }
-
-/** Also after a reload: until the answer arrives, the dialog sends no other request. */
-const Unanswered = ({ amount }: { amount: string }) => (
-  <Refusal title={`We do not know whether the refund of ${amount} was made.`}>
-    <p>The answer got lost on the way. Asking again is safe: it is the same refund, and it is never made twice.</p>
-  </Refusal>
-)
 
 function Refused({ trouble }: { trouble: unknown }) {
   const { title, text } = explain(trouble)
