@@ -237,6 +237,42 @@ test('an adjustment whose answer was lost is booked once, also after a reload', 
   await expect(page.getByText(/corrected a seller’s balance/)).toHaveCount(1)
 })
 
+test('an operator’s form names the fields that are empty or cannot be read, and sends nothing', async ({ page }) => {
+  const orderId = await buy(page, 'success')
+  await signInAsOperator(page)
+  const sent: string[] = []
+  page.on('request', (request) => request.method() !== 'GET' && sent.push(request.url()))
+  await page.goto(`${service.url}/operator/#/orders/${orderId}`)
+  const dialog = page.getByRole('dialog')
+  const press = (name: string) => dialog.getByRole('button', { name }).click()
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await dialog.getByLabel(/^Amount/).fill('x')
+  await press('Refund')
+  await expect(dialog.getByLabel(/^Amount/)).toBeFocused()
+  await expect(dialog.getByRole('alert')).toHaveCount(0)
+  await press('Cancel')
+
+  await page.locator('.facts a').click()
+  await page.getByRole('button', { name: 'Set the quota' }).click()
+  await dialog.getByLabel('Gigabytes').fill('x')
+  await press('Set the quota')
+  await expect(dialog.getByLabel('Gigabytes')).toBeFocused()
+  await expect(dialog.getByRole('alert')).toHaveCount(0)
+  await press('Cancel')
+
+  await page.getByRole('button', { name: 'Adjust the balance' }).click()
+  await press('Adjust the balance')
+  for (const fault of ['a code such as EUR', 'an amount such as 12.50', 'the reason'])
+    await expect(dialog.getByText(`Please enter ${fault}.`)).toBeVisible()
+  await expect(dialog.getByLabel('Currency')).toBeFocused()
+  await expectFine(page, 'an adjustment with faults')
+  await dialog.getByLabel('Currency').fill('USD')
+  await press('Adjust the balance')
+  await expect(dialog.getByLabel('Amount in USD')).toBeFocused()
+  await expect(dialog.getByRole('alert')).toHaveCount(0)
+  expect(sent).toEqual([])
+})
+
 test('an operator whose session has ended is led to the sign-in, and back to the same view', async ({ page }) => {
   await signInAsOperator(page)
   await page.goto(`${service.url}/operator/#/sellers`)

@@ -11,72 +11,108 @@ import { adjust, type Adjustment } from './payouts-api.ts'
 
 /** Books an adjustment. The tab keeps it until it is booked, so that a repeat books nothing more. */
 export function AdjustBalance({ sellerId, onDone }: { sellerId: string; onDone: () => void }) {
-  const [currency, setCurrency] = useState('')
-  const [typed, setTyped] = useState('')
-  const [takes, setTakes] = useState(false)
-  const [reason, setReason] = useState('')
   const { unanswered, send } = useKeptRequest<Adjustment>(ADJUSTMENT + sellerId)
-  const code = currency.trim().toUpperCase()
-  const isKnown = CURRENCIES.has(code)
-  const amount = isKnown ? amountIn(typed, code) : undefined
-  const wished = (): Adjustment => {
-    if (!isKnown || amount === undefined || amount <= 0) throw new Error('the amount cannot be read')
-    return { amount: takes ? -amount : amount, currency: code, reason: reason.trim() }
+  const [typed, setTyped] = useState(NOTHING)
+  const [tries, setTries] = useState(0)
+  const wish = unanswered ?? wishOf(typed)
+  const check = () => {
+    setTries(tries + 1)
+    return wish !== undefined
   }
   const work = async () => {
-    const wish = unanswered ?? wished()
-    await send(wish, (kept) => adjust(sellerId, kept))
-    setTyped('')
+    await send(wish!, (kept) => adjust(sellerId, kept))
+    setTyped({ ...typed, amount: '' })
+    setTries(0)
     return 'Booked.'
   }
   return (
-    <Doing label="Adjust the balance" question="Adjust what is owed to this seller?" grave work={work} onDone={onDone}>
+    <Doing
+      label="Adjust the balance"
+      question="Adjust what is owed to this seller?"
+      grave
+      check={check}
+      work={work}
+      onDone={onDone}
+    >
       <p>It is booked at once and stays in the books. To take it back, book the opposite.</p>
       {unanswered ? (
         <Unanswered what="adjustment" amount={money(unanswered.amount, unanswered.currency)} />
       ) : (
-        <>
-          <fieldset class="kinds">
-            <legend class="unseen">Direction</legend>
-            <label>
-              <input type="radio" name="direction" checked={!takes} onChange={() => setTakes(false)} />
-              <span>Give to the seller</span>
-            </label>
-            <label>
-              <input type="radio" name="direction" checked={takes} onChange={() => setTakes(true)} />
-              <span>Take from the seller</span>
-            </label>
-          </fieldset>
-          <TextField
-            id="adjust-currency"
-            label="Currency"
-            value={currency}
-            onValue={setCurrency}
-            fault={code.length >= 3 && !isKnown ? 'Please enter a code such as EUR.' : undefined}
-            input={{ autoComplete: 'off', autoCapitalize: 'characters', maxLength: 3 }}
-          />
-          <TextField
-            id="adjust-amount"
-            label={isKnown ? `Amount in ${code}` : 'Amount'}
-            value={typed}
-            onValue={setTyped}
-            fault={
-              isKnown && typed.trim() !== '' && !(amount && amount > 0)
-                ? 'Please enter an amount such as 12.50.'
-                : undefined
-            }
-            input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 30 }}
-          />
-          <TextField
-            id="adjust-reason"
-            label="Reason"
-            hint="The seller reads it."
-            value={reason}
-            onValue={setReason}
-            input={{ autoComplete: 'off', maxLength: 500 }}
-          />
-        </>
+        <Fields typed={typed} onTyped={(more) => setTyped({ ...typed, ...more })} tries={tries} />
       )}
     </Doing>
+  )
+}
+
+const NOTHING = { currency: '', amount: '', takes: false, reason: '' }
+type Typed = typeof NOTHING
+
+const codeOf = ({ currency }: Typed): string => currency.trim().toUpperCase()
+
+/** The typed amount in minor units, if it and its currency can be read. */
+function amountOf(typed: Typed): number | undefined {
+  const amount = CURRENCIES.has(codeOf(typed)) ? amountIn(typed.amount, codeOf(typed)) : undefined
+  return amount !== undefined && amount > 0 ? amount : undefined
+}
+
+function wishOf(typed: Typed): Adjustment | undefined {
+  const [amount, reason] = [amountOf(typed), typed.reason.trim()]
+  if (amount === undefined || !reason) return undefined
+  return { amount: typed.takes ? -amount : amount, currency: codeOf(typed), reason }
+}
+
+interface FieldsProps {
+  typed: Typed
+  onTyped: (more: Partial<Typed>) => void
+  /** How often the button was pressed. Then empty fields have a fault too. */
+  tries: number
+}
+
+function Fields({ typed, onTyped, tries }: FieldsProps) {
+  const code = codeOf(typed)
+  const isKnown = CURRENCIES.has(code)
+  const isWrong = isKnown && amountOf(typed) === undefined
+  return (
+    <>
+      <fieldset class="kinds">
+        <legend class="unseen">Direction</legend>
+        <label>
+          <input type="radio" name="direction" checked={!typed.takes} onChange={() => onTyped({ takes: false })} />
+          <span>Give to the seller</span>
+        </label>
+        <label>
+          <input type="radio" name="direction" checked={typed.takes} onChange={() => onTyped({ takes: true })} />
+          <span>Take from the seller</span>
+        </label>
+      </fieldset>
+      <TextField
+        id="adjust-currency"
+        label="Currency"
+        value={typed.currency}
+        onValue={(currency) => onTyped({ currency })}
+        fault={(code.length >= 3 || tries > 0) && !isKnown ? 'Please enter a code such as EUR.' : undefined}
+        tries={tries}
+        input={{ autoComplete: 'off', autoCapitalize: 'characters', maxLength: 3 }}
+      />
+      <TextField
+        id="adjust-amount"
+        label={isKnown ? `Amount in ${code}` : 'Amount'}
+        value={typed.amount}
+        onValue={(amount) => onTyped({ amount })}
+        fault={(typed.amount.trim() === '' ? tries > 0 : isWrong) ? 'Please enter an amount such as 12.50.' : undefined}
+        tries={tries}
+        input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 30 }}
+      />
+      <TextField
+        id="adjust-reason"
+        label="Reason"
+        hint="The seller reads it."
+        value={typed.reason}
+        onValue={(reason) => onTyped({ reason })}
+        fault={tries > 0 && !typed.reason.trim() ? 'Please enter the reason.' : undefined}
+        tries={tries}
+        input={{ autoComplete: 'off', maxLength: 500 }}
+      />
+    </>
   )
 }

@@ -13,6 +13,8 @@ interface DoingProps {
   grave?: boolean
   /** The view is mostly for this. */
   main?: boolean
+  /** Marks fields that are empty or cannot be read. False: there are some, and nothing is sent. */
+  check?: () => boolean
   /** Does it. Returns the message when it is done. */
   work: () => Promise<string>
   onDone: () => void
@@ -21,16 +23,28 @@ interface DoingProps {
 }
 
 /** A button for something that moves money or people: it asks first, and leads to a fresh sign-in when that is needed. */
-export function Doing({ label, question, name, grave = false, main = false, work, onDone, children }: DoingProps) {
+export function Doing({
+  label,
+  question,
+  name,
+  grave = false,
+  main = false,
+  check,
+  work,
+  onDone,
+  children,
+}: DoingProps) {
   const [isOpen, setOpen] = useState(false)
   const action = useAction()
-  const confirm = () =>
+  const confirm = () => {
+    if (check && !check()) return action.clear()
     void action.run(async () => {
       const said = await work()
       setOpen(false)
       onDone()
       return said
     })
+  }
   return (
     <>
       <button

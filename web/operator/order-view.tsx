@@ -142,17 +142,21 @@ const heldOf = ({ captures, disputes }: OperatorOrder['payments'][number]) =>
 function Refund({ order: { orderId, currency }, onDone }: { order: OperatorOrder; onDone: () => void }) {
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
+  const [tries, setTries] = useState(0)
   const { unanswered, send } = useKeptRequest<{ amount?: number; reason: string }>(OPERATOR_REFUND + orderId)
   const amount = typed.trim() === '' ? undefined : amountIn(typed, currency)
   const isWrong = typed.trim() !== '' && !(amount !== undefined && amount > 0)
+  const check = () => {
+    setTries(tries + 1)
+    return unanswered !== undefined || !isWrong
+  }
   const work = async () => {
-    if (isWrong) throw new Error('the amount cannot be read')
     const wish = { ...(amount !== undefined && { amount }), reason: reason.trim() }
     await send(wish, (kept) => refundOrder(orderId, kept))
     return 'The refund was requested.'
   }
   return (
-    <Doing label="Refund" question="Refund this order?" grave work={work} onDone={onDone}>
+    <Doing label="Refund" question="Refund this order?" grave check={check} work={work} onDone={onDone}>
       <p>The money comes from the seller’s balance. A refund of all of it ends the buyer’s files.</p>
       {unanswered ? (
         <Unanswered
@@ -168,6 +172,7 @@ function Refund({ order: { orderId, currency }, onDone }: { order: OperatorOrder
             value={typed}
             onValue={setTyped}
             fault={isWrong ? 'Please enter an amount such as 12.50.' : undefined}
+            tries={tries}
             input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 30 }}
           />
           <TextField

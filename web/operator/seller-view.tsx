@@ -144,14 +144,18 @@ function Quota({ seller: { sellerId, quotaBytes }, onDone }: { seller: FoundSell
   const [typed, setTyped] = useState(quotaBytes === null ? '' : String(quotaBytes / GIGABYTE))
   const gigabytes = Number(typed.replace(',', '.'))
   const isWrong = typed.trim() !== '' && !(gigabytes >= 0 && gigabytes <= 1e6)
+  const [tries, setTries] = useState(0)
+  const check = () => {
+    setTries(tries + 1)
+    return !isWrong
+  }
   const work = async () => {
-    if (isWrong) throw new Error('the quota cannot be read')
     const bytes = typed.trim() === '' ? null : Math.round(gigabytes * GIGABYTE)
     await request('PUT', `sellers/${sellerId}/quota`, { quotaBytes: bytes })
     return 'Done.'
   }
   return (
-    <Doing label="Set the quota" question="How much may this seller store?" work={work} onDone={onDone}>
+    <Doing label="Set the quota" question="How much may this seller store?" check={check} work={work} onDone={onDone}>
       <TextField
         id="quota"
         label="Gigabytes"
@@ -159,6 +163,7 @@ function Quota({ seller: { sellerId, quotaBytes }, onDone }: { seller: FoundSell
         value={typed}
         onValue={setTyped}
         fault={isWrong ? 'Please enter a number such as 20.' : undefined}
+        tries={tries}
         input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 12 }}
       />
     </Doing>
