@@ -231,3 +231,45 @@ test('a run of more sellers than the page shows says so, and how to leave out on
   await expect(page.getByText('These are the first 1000 of 1001 lines.')).toBeVisible()
   await expect(page.getByText('npm run payouts -- leave-out')).toBeVisible()
 })
+
+test('a statement and a bank file have minutes, and lead to the sign-in when the session has ended', async ({
+  page,
+}) => {
+  const run = 'run_00000000000000000000000008'
+  await database.query(
+    `insert into payout_runs (id, state, cutoff_at, created_by, approved_at, approved_by) values ('${run}', 'approved', now(), 'machine', now(), 'machine')`,
+  )
+  const file = { currency: 'USD', format: 'csv', payouts: 1, amount: 1, exportedAt: null }
+  await page.context().route(`**/api/operator/payout-runs/${run}`, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), files: [file] } })
+  })
+  await page.addInitScript(() => {
+    const limits: number[] = []
+    Object.assign(window, { limits })
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    AbortSignal.timeout = (ms) => {
+      limits.push(ms)
+      return timeout(ms)
+    }
+  })
+  const upload = () =>
+    page.getByLabel('Statement of your bank').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('a') }) // oxfmt-ignore
+  const download = () => page.getByRole('button', { name: /^Download the file for USD/ }).click()
+  for (const [view, begin] of [
+    ['', upload],
+    [`/${run}`, download],
+  ] as const) {
+    await signInAsOperator(page)
+    await page.goto(`${service.url}/operator/#/payouts${view}`)
+    await begin()
+    await expect(page.getByRole('alert')).toBeVisible()
+    const limits = await page.evaluate(() => (window as unknown as { limits: number[] }).limits)
+    expect(Math.max(...limits), view).toBe(300_000)
+    await page.context().clearCookies()
+    await begin()
+    await expect(page).toHaveURL(/\/sign-in\//)
+    // the next sign-in leads to the overview, not back to this view
+    await page.evaluate(() => sessionStorage.clear())
+  }
+})

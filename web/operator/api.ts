@@ -16,20 +16,24 @@ export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Stati
 
 const WAY_BACK = 'till:operator-way-back'
 
-/** Sends one request with the session. When the session has ended, the API answers `not_found`, and the page leads to the sign-in. */
-export async function request<Answer>(
-  method: string,
-  path: string,
-  body?: object,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
+/** Does something with the session. When it has ended, the API answers `not_found`, and the page leads to the sign-in. */
+export async function asOperator<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await call<Answer>(`/api/operator/${path}`, body, headers, { credentials: 'include', method })
+    return await work()
   } catch (trouble) {
     if (trouble instanceof ApiError && trouble.code === 'not_found') signIn(false)
     throw trouble
   }
 }
+
+/** Sends one request with the session. */
+export const request = <Answer>(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  asOperator(() => call<Answer>(`/api/operator/${path}`, body, headers, { credentials: 'include', method }))
 
 export const get = <Answer>(path: string, query: Record<string, string | undefined> = {}): Promise<Answer> => {
   const given = Object.entries(query).filter((one): one is [string, string] => Boolean(one[1]))

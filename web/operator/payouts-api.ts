@@ -1,8 +1,8 @@
 import type { OperatorPayout, Run, RunDetail } from '../../src/operator/payout-schema.ts'
 import { apiBase } from '../ui/page-data.ts'
-import { ApiError, call } from '../ui/api.ts'
+import { ApiError, type Problem, call } from '../ui/api.ts'
 import type { List } from '../shop/api.ts'
-import { get, request } from './api.ts'
+import { asOperator, get, request } from './api.ts'
 
 export type { OperatorPayout, Run, RunDetail }
 export type RunLine = RunDetail['lines'][number]
@@ -30,6 +30,9 @@ export interface ReadStatement {
   others: number
 }
 
+/** A statement has up to 10 MB, and the file of a run with many payouts is large too. */
+const FILE_PATIENCE_MS = 5 * 60_000
+
 const path = encodeURIComponent
 
 export const getRuns = (cursor?: string) => get<List<Run>>('payout-runs', { cursor, limit: '10' })
@@ -53,15 +56,18 @@ export const markPayout = (id: string, mark: 'paid' | 'failed' | 'reversed', bod
   request<unknown>('POST', `payouts/${path(id)}/${mark}`, body)
 /** The bytes as they are: the service tells the format by the content. */
 export const readStatement = (file: File) =>
-  call<ReadStatement>(
-    '/api/operator/payouts/statement',
-    undefined,
-    { 'content-type': 'application/octet-stream' },
-    {
-      method: 'POST',
-      credentials: 'include',
-      body: file,
-    },
+  asOperator(() =>
+    call<ReadStatement>(
+      '/api/operator/payouts/statement',
+      undefined,
+      { 'content-type': 'application/octet-stream' },
+      {
+        method: 'POST',
+        credentials: 'include',
+        body: file,
+        signal: AbortSignal.timeout(FILE_PATIENCE_MS),
+      },
+    ),
   )
 /** What is given to a seller, or taken if the amount is negative. */
 export type Adjustment = { amount: number; currency: string; reason: string }
@@ -72,14 +78,23 @@ export const adjust = (sellerId: string, { key, ...body }: Adjustment & { key: s
 /** Makes or fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */
 export async function downloadFile(runId: string, { currency, format, exportedAt }: RunFile): Promise<void> {
   const address = `${apiBase}/api/operator/payout-runs/${path(runId)}/files/${path(currency)}?format=${format}`
-  const method = exportedAt ? 'GET' : 'POST'
-  const response = await fetch(address, { method, credentials: 'include', cache: 'no-store' }).catch(() => {
-    throw new ApiError({ code: 'unreachable' })
-  })
-  if (!response.ok) throw new ApiError({ code: 'unexpected', ...(await response.json()), status: response.status })
-  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'payouts'
-  const url = URL.createObjectURL(await response.blob())
+  const { blob, name } = await asOperator(() => fetchFile(address, exportedAt ? 'GET' : 'POST'))
+  const url = URL.createObjectURL(blob)
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()
   URL.revokeObjectURL(url)
+}
+
+async function fetchFile(address: string, method: string): Promise<{ blob: Blob; name: string }> {
+  const signal = AbortSignal.timeout(FILE_PATIENCE_MS)
+  let response: Response
+  try {
+    response = await fetch(address, { method, credentials: 'include', cache: 'no-store', signal })
+    const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'payouts'
+    if (response.ok) return { blob: await response.blob(), name }
+  } catch {
+    throw new ApiError({ code: 'unreachable' })
+  }
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>
+  throw new ApiError({ code: 'unexpected', ...problem, status: response.status })
 }
