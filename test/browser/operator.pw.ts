@@ -288,3 +288,17 @@ test('an operator whose session has ended is led to the sign-in, and back to the
   await expect(page.getByRole('heading', { name: 'Sellers' })).toBeVisible()
   expect(new URL(page.url()).hash).toContain('q=nobody')
 })
+
+test('signing out says when it does not succeed, and deletes the unsaved texts of the tab', async ({ page }) => {
+  await signInAsOperator(page)
+  const drafts = () => page.evaluate(() => Object.keys(sessionStorage).filter((name) => name.includes('draft')))
+  await page.evaluate(() => sessionStorage.setItem('till:shop-draft:refund:ord_1', '{}'))
+  await page.route('**/api/auth/session', (route) => route.abort('connectionreset'), { times: 1 })
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await expectFine(page, 'a sign-out that did not succeed')
+  expect(await drafts()).toHaveLength(1)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page).toHaveURL(/\/sign-in\//)
+  expect(await drafts()).toEqual([])
+})

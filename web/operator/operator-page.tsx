@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { signOut } from '../ui/auth-api.ts'
-import { Head } from '../shop/parts.tsx'
+import { useAction } from '../ui/action.ts'
+import { Head, Refused } from '../shop/parts.tsx'
+import { leave } from '../shop/session.ts'
 import { returnToView } from './api.ts'
 import { LogView } from './log-view.tsx'
 import { OrderView } from './order-view.tsx'
@@ -36,6 +37,12 @@ const ENTRIES = [
 
 export function OperatorPage() {
   const hash = useHash()
+  const leaving = useAction()
+  const signOut = () =>
+    void leaving.run(async () => {
+      await leave()
+      return ''
+    })
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [name = '', id = '', ...rest] = path.split('/')
   const view = rest.length === 0 && Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined
@@ -53,14 +60,15 @@ export function OperatorPage() {
             </a>
           ))}
         </nav>
-        <button
-          type="button"
-          class="link"
-          onClick={() => void signOut().then(() => location.replace('/sign-in/?out=1'))}
-        >
+        <button type="button" class="link" aria-disabled={leaving.busy ? 'true' : undefined} onClick={signOut}>
           Sign out
         </button>
       </header>
+      {leaving.trouble ? (
+        <div class="bar">
+          <Refused action={leaving} />
+        </div>
+      ) : null}
       <main class="room shop operator">
         {View ? (
           <View key={`${name}/${id}`} id={decodeURIComponent(id)} query={new URLSearchParams(query)} />
