@@ -123,6 +123,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Search' }).click()
     await page.getByRole('link', { name: 'New seller' }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
+    await expect(page.getByRole('dialog')).toContainText('The seller sells from now on.')
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expect(page.locator('.head').getByText('May sell')).toBeVisible()
     await expectFine(page, 'a seller')
@@ -135,6 +136,17 @@ test.describe('on a phone', () => {
     await expect(page.locator('.head').getByText('Suspended')).toBeVisible()
     await shop.reload()
     await expect(shop.getByText('Your shop is suspended')).toBeVisible()
+
+    // a suspended seller who loses the approval sells nothing after either decision alone
+    await page.getByRole('button', { name: 'Take the approval back' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take the approval back' }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await expect(page.getByRole('dialog')).toContainText('The seller is suspended, and sells nothing until that ends.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'End the suspension' }).click()
+    await expect(page.getByRole('dialog')).toContainText(
+      'The seller awaits your approval, and sells nothing until then.',
+    )
     await context.close()
   })
 })

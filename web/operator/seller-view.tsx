@@ -7,6 +7,7 @@ import { type FoundSeller, getSeller, request } from './api.ts'
 import { Doing } from './doing.tsx'
 import { AdjustBalance } from './adjust-balance.tsx'
 import { Entries } from './log-view.tsx'
+import { afterApproval, afterSuspension } from './sells-from-now.ts'
 import type { ViewProps } from './view-props.ts'
 import { StandingTag } from './sellers-view.tsx'
 
@@ -56,10 +57,8 @@ function Details({ seller, again }: { seller: FoundSeller; again: () => void }) 
   )
 }
 
-const ONCE_PAYABLE = 'The seller sells once the account at the processor takes payments.'
-
 function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }) {
-  const { sellerId, standing, trusted, awaitsAccount } = seller
+  const { sellerId, standing, trusted } = seller
   const send = (method: string, what: string, body?: object) => async () => {
     await request(method, `sellers/${sellerId}/${what}`, body)
     return 'Done.'
@@ -80,10 +79,7 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
         </Doing>
       ) : (
         <Doing label="Approve" question="Approve this seller?" work={send('PUT', 'approval')} onDone={onDone}>
-          <p>
-            {awaitsAccount ? ONCE_PAYABLE : 'The seller sells from now on.'} Mails to buyers may have the seller’s own
-            words.
-          </p>
+          <p>{afterApproval(seller)} Mails to buyers may have the seller’s own words.</p>
         </Doing>
       )}
       {standing === 'suspended' ? (
@@ -93,7 +89,7 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
           work={send('DELETE', 'suspension')}
           onDone={onDone}
         >
-          <p>{awaitsAccount ? ONCE_PAYABLE : 'Published products can be bought again.'} The seller gets a mail.</p>
+          <p>{afterSuspension(seller)}</p>
         </Doing>
       ) : (
         <Doing label="Suspend" question="Suspend this seller?" grave work={send('PUT', 'suspension')} onDone={onDone}>
