@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
 import { type FilesCopied, copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
+import { baseManifest } from '../src/backup/names.ts'
 import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
 import { rotateKeys } from '../src/backup/rotation.ts'
@@ -89,12 +90,17 @@ async function backUp(): Promise<void> {
 /** The backup is complete without it, so a failure is noted for the alarms and does not repeat the backup. */
 async function removeOld(db: Db, vault: Vault): Promise<number> {
   const startedAt = new Date()
-  try {
-    return (await prune(vault, startedAt)).removed
-  } catch (error) {
-    const problem = `the backup is complete, but old objects could not be removed: ${(error as Error).message}`
+  const note = async (why: string) => {
+    const problem = `the backup is complete, but old objects could not be removed: ${why}`
     await noteRun(db, { kind: 'base', startedAt, problem })
     console.error(problem)
+  }
+  try {
+    const { removed, damaged } = await prune(vault, startedAt)
+    if (damaged.length > 0) await note(`these are damaged: ${listOf(damaged.map(baseManifest))}. See docs/backup.md`)
+    return removed
+  } catch (error) {
+    await note((error as Error).message)
     return 0
   }
 }

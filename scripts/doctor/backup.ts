@@ -1,5 +1,6 @@
 import { lostPlace } from '../../src/backup/lost.ts'
-import { readBases } from '../../src/backup/retention.ts'
+import { baseManifest } from '../../src/backup/names.ts'
+import { findBases } from '../../src/backup/retention.ts'
 import { type LastRun, lastRuns } from '../../src/backup/runs.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import { hasColumn } from './database.ts'
@@ -26,7 +27,8 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
       { about: ABOUT, mark: 'warning', says: 'no backup is set up', advice: 'set BACKUP_URL, see docs/backup.md' },
     ]
   }
-  const newest = (await readBases(openVault(config.backup.place, config.backup.keys))).at(-1)
+  const { bases, damaged } = await findBases(openVault(config.backup.place, config.backup.keys))
+  const newest = bases.at(-1)
   if (!newest)
     return [{ about: ABOUT, mark: 'failure', says: 'there is no complete backup', advice: 'run "npm run backup"' }]
   const db = await database
@@ -49,7 +51,10 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
             advice: 'see docs/backup.md',
           }
         : { about: ABOUT, mark: 'fine', says: `the newest is of ${newest.finishedAt}, and can be read` }
-  return [age, drillFinding(runs.find(({ kind }) => kind === 'drill'))]
+  const broken = damaged.map((id) =>
+    failure(ABOUT, `${baseManifest(id)} is damaged`, 'remove this copy, see docs/backup.md'),
+  )
+  return [age, ...broken, drillFinding(runs.find(({ kind }) => kind === 'drill'))]
 }
 
 /** The backups of an own server are made by its tools. A drill of one is noted here, if there was any. */

@@ -66,6 +66,7 @@ export async function drill({
     const { missing } = restored.files
     const problems = [
       ...(differences > 0 ? [`the books differ in ${differences} places`] : []),
+      ...(restored.damaged.length > 0 ? [`these objects are damaged: ${listOf(restored.damaged)}`] : []),
       ...(restored.unused > 0 ? [`the log has a gap, and ${restored.unused} segments after it are lost`] : []),
       ...(missing.length > 0 ? [`these files are missing or damaged: ${listOf(missing)}`] : []),
       ...(restored.base.secrets.some((secret) => secrets.includes(secret)) ? [] : ['the secret is another one']),

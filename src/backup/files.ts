@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { isDenied } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
-import { SealError } from '../kit/vault/sealed.ts'
+import { isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { imageKeys } from '../products/images/store.ts'
 import { fileName } from './names.ts'
@@ -176,7 +176,7 @@ async function whenSealed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof SealError && error.problem !== 'other_key') return undefined
+    if (isDamage(error)) return undefined
     throw error
   }
 }

@@ -11,14 +11,15 @@ import { recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
 import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
-import { SealError } from '../kit/vault/sealed.ts'
+import { SealError, isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { renewPrefixes } from '../invoices/profile.ts'
 import { type FilesBack, bringFilesBack } from './files.ts'
+import { chooseBase } from './choose-base.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
 import { keptBases, readBases } from './retention.ts'
-import { type Timeline, isOnTheWay, positionOf, readTimelines, segmentsOfWay, timelineOf } from './timelines.ts'
+import { type Timeline, positionOf, segmentsOfWay } from './timelines.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
@@ -33,6 +34,8 @@ export interface Restored {
   files: FilesBack
   /** How many segments the backup has after a missing one. The changes in them are lost. */
   unused: number
+  /** Damaged objects of the backup that were left out. */
+  damaged: string[]
 }
 
 export interface Restore {
@@ -56,7 +59,7 @@ export interface Restore {
 export async function restore(wanted: Restore): Promise<Restored> {
   const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted
   await mustBeEmpty(dataDir)
-  const { base, timeline, passedOver } = await inWords(() => chooseBase(vault, until, segmentTimeoutMs))
+  const { base, timeline, passedOver, damaged } = await inWords(() => chooseBase(vault, until, segmentTimeoutMs))
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
     throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
   mustFit(base)
@@ -88,7 +91,7 @@ export async function restore(wanted: Restore): Promise<Restored> {
   const files = await inWords(() => restoreRest(postgres, vault, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
   await moveIntoPlace(working, dataDir)
-  return { base, bytes, lastAt, files, unused }
+  return { base, bytes, lastAt, files, unused, damaged }
 } // oxfmt-ignore
 
 async function mustBeEmpty(dataDir: string): Promise<void> {
@@ -101,38 +104,6 @@ async function mustBeEmpty(dataDir: string): Promise<void> {
   // an empty volume has this folder on some systems
   if (found.some((name) => name !== 'lost+found'))
     throw new CannotStart(`DATA_DIR: ${dataDir} is not empty. A restore needs an empty folder, and overwrites nothing.`)
-}
-
-interface Chosen {
-  base: Base
-  timeline: Timeline
-  /** The segments of later timelines to which no copy leads any more. */
-  passedOver: number
-}
-
-/**
- * The newest copy before `until` that leads to the timeline which the service wrote then: an earlier restore has left all copies behind that
- * were made after the moment to which it went back.
- */
-async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number): Promise<Chosen> {
-  const all = await readBases(vault)
-  if (all.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
-  const early = until ? all.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : all
-  const newest = early.at(-1)
-  if (!newest) throw new CannotStart(`--at: the oldest backup is of ${all[0]!.finishedAt}.`)
-  const { cluster } = newest
-  const ofCluster = (bases: Base[]) => bases.filter((base) => base.cluster === cluster)
-  const timelines = await readTimelines(vault, cluster, ofCluster(all), timeoutMs)
-  let passedOver = 0
-  for (const timeline of timelines.toReversed()) {
-    if (until && timeline.beganAt && timeline.beganAt > until) continue
-    const base = ofCluster(early).findLast((one) => isOnTheWay(one, timeline))
-    if (base) return { base, timeline, passedOver }
-    const number = timeline.id.toString(16).toUpperCase().padStart(8, '0')
-    passedOver += (await vault.list(walName(cluster, number))).filter((name) => !name.endsWith('.history')).length
-  }
-  // a copy whose history is not in the backup: its own timeline leads from it
-  return { base: newest, timeline: { id: timelineOf(newest.firstSegment), forks: new Map() }, passedOver: 0 }
 }
 
 /** The files of a database belong to one major version of PostgreSQL. */
@@ -167,7 +138,13 @@ async function unpackBase(
 async function fetchSegment(vault: Vault, segment: string, file: string): Promise<boolean> {
   const bytes = await vault.read(segment, { compressed: true })
   if (!bytes) return false
-  await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+  try {
+    await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+  } catch (error) {
+    if (!segment.endsWith('.history') || !isDamage(error)) throw error
+    // PostgreSQL only needs to know that there is such a timeline: of one whose history is damaged we begin with its own copies
+    await fs.writeFile(file, '', { mode: 0o600 })
+  }
   return true
 }
 
@@ -237,7 +214,7 @@ async function inWords<T>(work: () => Promise<T>, settings = 'BACKUP_URL'): Prom
     const advice = {
       other_key: 'BACKUP_KEY (or SECRET): the backup was written with another key',
       not_sealed: 'BACKUP_URL: this place holds something that is no backup of Till',
-      damaged: 'BACKUP_URL: the backup is damaged; choose an earlier one with --at',
+      damaged: 'BACKUP_URL: the backup is damaged; choose an earlier one with --at, if there is one',
     }[error.problem]
     throw new CannotStart(`${advice} (${error.message}).`, { cause: error })
   }

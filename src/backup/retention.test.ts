@@ -138,6 +138,40 @@ test('a copy that is being made stays without a manifest for two days, and what 
   assert.deepEqual(left, ['0', '0', young])
 })
 
+test('beside a damaged manifest old copies go, and nothing that it can need: its own data, the log, the files', async (t) => {
+  const { folder, vault, put } = await placeWith(t, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const manifest = path.join(folder, ...baseManifest('7').split('/'))
+  const whole = fs.readFileSync(manifest)
+  // one that knows of no file of its own
+  const { firstSegment: lastSegment } = of(9.5)
+  await vault.putJson(baseManifest('9.5'), { ...of(9.5), lastSegment, files: ['shared'] })
+  await put(baseData('9.5'))
+  const [log, files] = [await vault.list('wal/'), await vault.list(fileName(''))]
+  for (const damaged of [whole.subarray(0, 20), whole.subarray(0, -1), Buffer.alloc(whole.length), Buffer.alloc(0)]) {
+    fs.writeFileSync(manifest, damaged)
+    const { damaged: named } = await prune(vault, new Date(NOW))
+    assert.deepEqual(named, ['7'])
+    const left = new Set((await vault.list('base/')).map((name) => name.split('/')[1]))
+    // 9 alone knows of its file, which the damaged copy can have too
+    assert.deepEqual([...left], ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    assert.deepEqual([await vault.list('wal/'), await vault.list(fileName(''))], [log, files])
+  }
+  await vault.remove(baseManifest('7'))
+  await prune(vault, new Date(NOW))
+  assert.deepEqual((await readBases(vault)).map(({ id }) => id), ['8', '6', '5', '4', '3', '2', '1', '0']) // oxfmt-ignore
+  const left = await vault.list('')
+  for (const name of [fileName('of-9'), baseData('7'), walName('first', of(7).firstSegment)])
+    assert(!left.includes(name), name)
+})
+
+test('a manifest of another key hides no copy from the retention: nothing goes', async (t) => {
+  const { folder, vault } = await placeWith(t, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  await openVault({ folder }, ['another key of the tests, long enough']).putJson(baseManifest('7'), of(7))
+  const before = await vault.list('')
+  await assert.rejects(prune(vault, new Date(NOW)), { problem: 'other_key' })
+  assert.deepEqual(await vault.list(''), before)
+})
+
 test('wherever a pruning is cut off, every copy that looks complete is whole', async (t) => {
   const { folder: whole } = await placeWith(t, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   for (let most = 0; ; most++) {
@@ -159,7 +193,7 @@ test('wherever a pruning is cut off, every copy that looks complete is whole', a
     }
     if (!ended) continue
     assert.equal(ended.removed, most)
-    assert.deepEqual(await prune(vault, new Date(NOW)), { removed: 0 })
+    assert.deepEqual(await prune(vault, new Date(NOW)), { removed: 0, damaged: [] })
     return
   }
 })

@@ -1,3 +1,4 @@
+import { SealError, isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Base, fileName } from './names.ts'
 
@@ -55,26 +56,58 @@ function mondayOf(at: Date): string {
   return new Date(at.getTime() - daysSince * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Returns all complete bases, oldest first. */
-export async function readBases(vault: Vault): Promise<Base[]> {
+export interface BasesFound {
+  /** Oldest first. */
+  bases: Base[]
+  /** The ids of the bases whose manifest is damaged. Nothing can be restored from them. */
+  damaged: string[]
+}
+
+/** Finds all complete bases. A damaged manifest hides only its own base. Throws a SealError when none is whole, or one needs another key. */
+export async function findBases(vault: Vault): Promise<BasesFound> {
   const names = (await vault.list('base/')).filter((name) => name.endsWith('/manifest'))
-  const bases = await Promise.all(names.map((name) => vault.readJson<Base>(name)))
-  return inLogOrder(bases.filter((base) => base !== undefined))
+  const read = await Promise.all(names.map((name) => manifestOf(vault, name)))
+  const bases = inLogOrder(read.filter((one): one is Base => one !== undefined && !(one instanceof SealError)))
+  const problem = read.find((one) => one instanceof SealError)
+  if (problem && bases.length === 0) throw problem
+  const damaged = names.filter((_, at) => read[at] instanceof SealError)
+  return { bases, damaged: damaged.map((name) => name.split('/')[1]!) }
+}
+
+/** Undefined when it was removed meanwhile. */
+async function manifestOf(vault: Vault, name: string): Promise<Base | SealError | undefined> {
+  try {
+    return await vault.readJson<Base>(name)
+  } catch (error) {
+    if (isDamage(error)) return error
+    throw error
+  }
+}
+
+/** Returns all complete bases that are whole, oldest first. */
+export const readBases = async (vault: Vault): Promise<Base[]> => (await findBases(vault)).bases
+
+export interface Pruned {
+  removed: number
+  /** As in BasesFound. They stay until the operator removes them. */
+  damaged: string[]
 }
 
 /**
  * Removes the files that no kept base needs. All WAL since the oldest of the daily bases is kept, so that a restore can go to any moment of
- * the last days; from before, only the WAL that the weekly and monthly bases need to be whole.
+ * the last days; from before, only the WAL that the weekly and monthly bases need to be whole. What a damaged base needs is not known, so
+ * beside one only other bases go.
  */
-export async function prune(vault: Vault, now: Date): Promise<{ removed: number }> {
-  const bases = await readBases(vault)
-  const { kept, daily } = keptBases(bases, now)
-  if (kept.length === 0) return { removed: 0 }
+export async function prune(vault: Vault, now: Date): Promise<Pruned> {
+  const { bases, damaged } = await findBases(vault)
+  const { kept: wanted, daily } = keptBases(bases, now)
+  if (wanted.length === 0) return { removed: 0, damaged }
+  const kept = damaged.length > 0 ? withTheirFiles(wanted, bases) : wanted
   const gone: string[] = []
   const keptIds = new Set(kept.map(({ id }) => id))
   for (const name of await vault.list('base/')) {
     const [, id = '', what] = name.split('/')
-    if (keptIds.has(id)) continue
+    if (keptIds.has(id) || damaged.includes(id)) continue
     // a base without a manifest is being written, or was cut off
     const isYoung = !bases.some((base) => base.id === id) && now.getTime() - timeOf(id) < GRACE_MS
     if (isYoung) continue
@@ -82,6 +115,26 @@ export async function prune(vault: Vault, now: Date): Promise<{ removed: number 
     if (what === 'manifest') gone.unshift(name)
     else gone.push(name)
   }
+  if (damaged.length === 0) gone.push(...(await unneeded(vault, bases, kept, daily)))
+  for (const name of gone) await vault.remove(name)
+  await vault.removeUnfinished(GRACE_MS)
+  return { removed: gone.length, damaged }
+}
+
+/** With them, the bases that know of a file which no kept one knows: without any, nobody could say later when that file can go. */
+function withTheirFiles(kept: readonly Base[], bases: readonly Base[]): Base[] {
+  const known = new Set(kept.flatMap((base) => base.files))
+  return bases.filter((base) => kept.includes(base) || base.files.some((key) => !known.has(key)))
+}
+
+/** The parts of the log and the files that no kept base needs. */
+async function unneeded(
+  vault: Vault,
+  bases: readonly Base[],
+  kept: readonly Base[],
+  daily: readonly Base[],
+): Promise<string[]> {
+  const gone: string[] = []
   for (const name of await vault.list('wal/')) {
     const [, cluster = '', segment = ''] = name.split('/')
     // the first base of a cluster may be on its way
@@ -95,15 +148,14 @@ export async function prune(vault: Vault, now: Date): Promise<{ removed: number 
   const known = new Set(bases.flatMap((base) => base.files).map(fileName))
   // a file that no base knows is newer than all of them
   for (const name of await vault.list(fileName(''))) if (known.has(name) && !files.has(name)) gone.push(name)
-  for (const name of gone) await vault.remove(name)
-  await vault.removeUnfinished(GRACE_MS)
-  return { removed: gone.length }
+  return gone
 }
 
 /** The place of a segment in the log, whatever its timeline. */
 const positionOf = (segment: string): string => segment.slice(8, 24)
 
-function timeOf(id: string): number {
+/** When the base of this id began, in milliseconds. */
+export function timeOf(id: string): number {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? []
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) || 0
 }

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { arriving } from '../kit/embedded/recovery.ts'
+import { isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Base, timelineName, walName } from './names.ts'
 
@@ -40,29 +41,53 @@ export function forksOf(history: string): Map<number, bigint> {
   )
 }
 
-/** All timelines of a cluster in the backup, the first one first. `bases`: the copies of that cluster. */
+export interface TimelinesFound {
+  /** The first one first. */
+  timelines: Timeline[]
+  /** The objects about timelines that are damaged. */
+  damaged: string[]
+}
+
+/**
+ * Finds all timelines of a cluster in the backup. `bases`: the copies of that cluster. To a timeline whose history is damaged only its own
+ * copies lead.
+ */
 export async function readTimelines(
   vault: Vault,
   cluster: string,
   bases: readonly Base[],
   timeoutMs?: number,
-): Promise<Timeline[]> {
+): Promise<TimelinesFound> {
   const prefix = walName(cluster, '')
   const found: Timeline[] = []
+  const damaged: string[] = []
+  const unlessDamaged = async <T>(name: string, work: Promise<T | undefined>): Promise<T | undefined> => {
+    try {
+      return await work
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      damaged.push(name)
+      return undefined
+    }
+  }
   for (const name of (await vault.list(prefix)).filter((one) => one.endsWith('.history')).sort()) {
     const number = name.slice(prefix.length, prefix.length + 8)
+    const begin = timelineName(cluster, number)
     const [history, known] = await arriving(
       `${number}.history`,
-      Promise.all([textOf(vault, name), vault.readJson<TimelineBegin>(timelineName(cluster, number))]),
+      Promise.all([
+        unlessDamaged(name, textOf(vault, name)),
+        unlessDamaged(begin, vault.readJson<TimelineBegin>(begin)),
+      ]),
       timeoutMs,
     )
-    if (history === undefined) continue
+    if (history === undefined && !damaged.includes(name)) continue
     const id = timelineOf(number)
     // an earlier release did not note it: the restore was made after the last copy of the timelines before
     const beganAt = known?.beganAt ?? lastOf(bases.filter((base) => timelineOf(base.firstSegment) < id))
-    found.push({ id, forks: forksOf(history), ...(beganAt && { beganAt: new Date(beganAt) }) })
+    found.push({ id, forks: forksOf(history ?? ''), ...(beganAt && { beganAt: new Date(beganAt) }) })
   }
-  return [{ id: 1, forks: new Map() }, ...found]
+  return { timelines: [{ id: 1, forks: new Map() }, ...found], damaged }
 }
 
 async function textOf(vault: Vault, name: string): Promise<string | undefined> {

@@ -38,6 +38,8 @@ let betweenThem: Date
 let numbers: string[]
 /** Where the first service came back. */
 let comeBack: string
+/** What was sold there. */
+let sold: Sold
 
 interface Sold {
   orderId: string
@@ -163,7 +165,7 @@ test('a lost machine comes back elsewhere, with every sale until the last moment
     (await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length
   await eventually(async () => (await receipts()) > 0)
   assert.equal(await receipts(), 1)
-  const again = await sell(service)
+  const again = (sold = await sell(service))
   // the restored service is backed up too, and a backup of it is restored again
   await eventually(() => logIn(place).includes('00000002.history'))
   await sendAll(dataDir)
@@ -311,6 +313,40 @@ test('files that are missing or damaged in the backup are named, and everything 
   for (const key of others) assert(stored.has(key), key)
 })
 
+test('damaged manifests and histories are named, and the copies that are whole lead to the same state', async () => {
+  const damaged = serviceFolder(t)
+  fs.cpSync(place, damaged, { recursive: true })
+  const env = { BACKUP_URL: `file:${damaged}` }
+  const bases = await readBases(openVault({ folder: damaged }, [BACKUP_KEY]))
+  const damage = (name: string) => (flipBit(path.join(damaged, name)), `damaged, so it was left out: ${name}`)
+  const restored = async (...args: string[]) => {
+    const dataDir = newPlace()
+    const { status, out } = await restoreInto(dataDir, env, ...args)
+    return { dataDir, status, out, named: out.split('\n').filter((line) => line.startsWith('damaged')) }
+  }
+  const old = damage(baseManifest(bases[0]!.id))
+  const whole = await restored()
+  assert.deepEqual([whole.status, whole.named], [0, [old]], whole.out)
+
+  const newest = bases.at(-1)!
+  const begins = bases.filter(({ firstSegment }) => firstSegment.startsWith('00000002'))
+  assert(begins.length > 1)
+  const later = [
+    damage(baseManifest(newest.id)),
+    damage(`wal/${newest.cluster}/00000002.history`),
+    damage(`timelines/${newest.cluster}/00000002`),
+  ]
+  const { dataDir, status, out, named } = await restored()
+  // it could be less than there was
+  assert.deepEqual([status, named.sort()], [2, [old, ...later].sort()], out)
+  const service = await startService(t, dataDir, { ...env, BACKUP_URL: '', BACKUP_KEY: '' })
+  for (const one of [early, late, sold]) await assertSold(service, one)
+  await service.kill()
+  const before = await restored('--at', betweenThem.toISOString())
+  assert.equal(before.status, 2, before.out)
+  assert(before.out.includes(`from the backup of ${bases[1]!.finishedAt}`), before.out)
+})
+
 test('the drill tries the newest backup, leaves nothing, and says what would be lost; a broken one fails', async () => {
   const { status, out } = await run('drill', { DATA_DIR: newPlace() })
   assert.equal(status, 0, out)
@@ -434,7 +470,8 @@ test('a backup that is killed in the middle counts for nothing, and two at once 
   child.kill('SIGKILL')
   const two = await Promise.all([run('backup', { DATA_DIR: dataDir }), run('backup', { DATA_DIR: dataDir })])
   for (const { status, out } of two) assert(status === 0 || out.includes('another backup is under way'), out)
-  assert.equal((await backUp(dataDir)).status, 0)
+  const third = await backUp(dataDir)
+  assert.equal(third.status, 0, third.out)
   await service.kill()
   assert.equal((await run('drill', { DATA_DIR: dataDir })).status, 0)
   // A machine that was taken for lost still runs. A restore would take the copy's backups, so its own would be for nothing.

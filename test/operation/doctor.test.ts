@@ -12,7 +12,9 @@ import { sql } from 'kysely'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { examine as examineFor, examineConfig as examineConfigFor } from '../../scripts/doctor/examine.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
+import { baseManifest } from '../../src/backup/names.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { type Vault, openVault } from '../../src/kit/vault/vault.ts'
 import { startIdentityProvider } from '../stand-ins/identity-provider.ts'
 import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
 import { atEnd } from '../support/ends.ts'
@@ -26,6 +28,8 @@ import { startStripeServer } from '../stand-ins/stripe-server.ts'
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
 /** Nothing listens at this address. */
 const DEAD = 'http://127.0.0.1:4'
+/** Of backups. */
+const KEY = 'a key of the backups that is long enough'
 type Env = Record<string, string>
 /** The checks wait for a server that answers, however busy the machine is. */
 const PATIENT = { checkMs: 60_000, requestMs: 50_000 }
@@ -228,6 +232,24 @@ test('of the backups of an own server the doctor knows only the last drill', asy
   const [drill, ...others] = await drills()
   assert.deepEqual([drill!.about, drill!.mark, others], ['restore drill', 'failure', []])
   assert.match(drill!.says, /the books differ in 2 places/)
+})
+
+test('the doctor names a copy whose manifest is damaged, and looks at the others', async (t) => {
+  const folder = await temporaryFolder(t)
+  const [vault, others] = [KEY, `another ${KEY}`].map((key) => openVault({ folder }, [key])) as [Vault, Vault]
+  const config = readConfig(await settingsOf(t, { BACKUP_URL: `file:${folder}`, BACKUP_KEY: KEY }))
+  const found = async () =>
+    (await examineConfig(config)).filter(({ about: what }) => what === 'backup').map(({ mark, says }) => [mark, says])
+  const finishedAt = new Date().toISOString()
+  const manifest = { cluster: 'first', startedAt: finishedAt, finishedAt, firstSegment: '000000010000000000000001' }
+  for (const id of ['one', 'two']) await vault.putJson(baseManifest(id), manifest)
+  await fs.truncate(path.join(folder, baseManifest('one')), 60)
+  assert.deepEqual(await found(), [
+    ['fine', `the newest is of ${finishedAt}, and can be read`],
+    ['failure', 'base/one/manifest is damaged'],
+  ])
+  await others.putJson(baseManifest('one'), manifest)
+  assert.deepEqual((await found()).map(([mark]) => mark), ['failure']) // oxfmt-ignore
 })
 
 test('where nothing listens, each finding says so, and what to do', async (t) => {

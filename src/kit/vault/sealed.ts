@@ -33,6 +33,10 @@ export class SealError extends Error {
   }
 }
 
+/** Whether the bytes of an object are lost. With another key they can still be read, so that is none. */
+export const isDamage = (error: unknown): error is SealError =>
+  error instanceof SealError && error.problem !== 'other_key'
+
 const WORDS: Record<SealProblem, string> = {
   not_sealed: 'is not an object of a backup',
   other_key: 'was written with another key',
