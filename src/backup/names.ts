@@ -18,6 +18,9 @@ export const walName = (cluster: string, segment: string): string => `wal/${clus
 export const timelineName = (cluster: string, number: string): string => `timelines/${cluster}/${number}`
 export const fileName = (key: string): string => `files/${key}`
 
+/** A place can have other things beside them, such as the folder lost+found of a disk, which only root can read. */
+export const FOLDERS: readonly string[] = ['base/', 'wal/', 'timelines/', fileName('')]
+
 /** Says whose backup it is, so that two services never write to one place. */
 export interface Identity {
   installation: string

@@ -1,6 +1,6 @@
 import { SealError, isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
-import { type Base, fileName } from './names.ts'
+import { type Base, FOLDERS, fileName } from './names.ts'
 
 const DAY_MS = 86_400_000
 const DAILY = 7
@@ -117,7 +117,7 @@ export async function prune(vault: Vault, now: Date): Promise<Pruned> {
   }
   if (damaged.length === 0) gone.push(...(await unneeded(vault, bases, kept, daily)))
   for (const name of gone) await vault.remove(name)
-  await vault.removeUnfinished(GRACE_MS)
+  await vault.removeUnfinished(FOLDERS, GRACE_MS)
   return { removed: gone.length, damaged }
 }
 

@@ -1,9 +1,7 @@
 import { SealError } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
-import { IDENTITY, fileName } from './names.ts'
+import { FOLDERS, IDENTITY, fileName } from './names.ts'
 
-/** A place can have other things beside them, such as the folder lost+found of a disk. */
-const FOLDERS = ['base/', 'wal/', 'timelines/', fileName('')]
 /** How many objects are looked at at the same time. A bucket answers each after some milliseconds. */
 const AT_ONCE = 8
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { type Dirent, createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
@@ -22,8 +22,11 @@ export interface Place {
   list(prefix: string): Promise<string[]>
   /** A missing object is no error. */
   remove(name: string): Promise<void>
-  /** Removes what processes have left that were killed while they wrote, if it is older than that. A bucket does so by its own rules. */
-  removeUnfinished(ageMs: number): Promise<void>
+  /**
+   * Removes what processes have left that were killed while they wrote objects with these prefixes, such as `files/`, if it is older than
+   * that. A bucket does so by its own rules.
+   */
+  removeUnfinished(prefixes: readonly string[], ageMs: number): Promise<void>
 }
 
 export const openPlace = (place: VaultPlace, pauseMs?: number): Place =>
@@ -33,6 +36,16 @@ const UNFINISHED = '.part'
 
 function folderPlace(root: string): Place {
   const fileOf = (name: string) => path.join(root, ...name.split('/'))
+  /** All of the folder that the prefix names. */
+  const entriesBelow = async (prefix: string): Promise<Dirent[]> => {
+    const from = fileOf(prefix.slice(0, prefix.lastIndexOf('/') + 1))
+    try {
+      return await fs.readdir(from, { recursive: true, withFileTypes: true })
+    } catch (error) {
+      if (isGone(error)) return []
+      throw error
+    }
+  }
   return {
     address: root,
     async put(name, bytes) {
@@ -60,12 +73,7 @@ function folderPlace(root: string): Place {
       }
     },
     async list(prefix) {
-      const from = fileOf(prefix.slice(0, prefix.lastIndexOf('/') + 1))
-      const found = await fs.readdir(from, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-        if (isGone(error)) return []
-        throw error
-      })
-      return found
+      return (await entriesBelow(prefix))
         .filter((entry) => entry.isFile() && !entry.name.endsWith(UNFINISHED))
         .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
         .filter((name) => name.startsWith(prefix))
@@ -76,8 +84,9 @@ function folderPlace(root: string): Place {
       // the folder of a removed copy of the database goes with its last object
       if (name.startsWith('base/')) await fs.rmdir(path.dirname(fileOf(name))).catch(() => {})
     },
-    async removeUnfinished(ageMs) {
-      for (const entry of await fs.readdir(root, { recursive: true, withFileTypes: true })) {
+    async removeUnfinished(prefixes, ageMs) {
+      const entries = await Promise.all(prefixes.map(entriesBelow))
+      for (const entry of entries.flat()) {
         if (!entry.isFile() || !entry.name.endsWith(UNFINISHED)) continue
         const file = path.join(entry.parentPath, entry.name)
         const found = await fs.stat(file).catch(() => undefined)

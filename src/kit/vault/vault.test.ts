@@ -27,7 +27,7 @@ for (const size of [10, 3_000_000])
       assert(Buffer.concat(await stored!.toArray()).equals(fs.readFileSync(file)))
     })
 
-test('what a killed process left half written goes once it is old, with its folder, and nothing else does', async (t) => {
+test('what a killed process left half written goes once it is old, with its folder, and nothing else is touched', async (t) => {
   const folder = await temporaryFolder(t)
   const vault = openVault({ folder }, ['a key of the tests'])
   await vault.putJson('base/1/manifest', {})
@@ -40,7 +40,22 @@ test('what a killed process left half written goes once it is old, with its fold
     const secondsOld = name === left.at(-1) ? 0 : 7200
     fs.utimesSync(file, Date.now() / 1000 - secondsOld, Date.now() / 1000 - secondsOld)
   }
-  await vault.removeUnfinished(3_600_000)
+  // as a disk of its own has it, which only root can read
+  const strange = path.join(folder, 'lost+found')
+  fs.mkdirSync(strange)
+  fs.writeFileSync(path.join(strange, '5.0e.part'), '')
+  fs.utimesSync(path.join(strange, '5.0e.part'), 0, 0)
+  fs.chmodSync(strange, 0)
+  await vault.removeUnfinished(['base/', 'files/', 'timelines/'], 3_600_000).finally(() => fs.chmodSync(strange, 0o700))
   const found = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-  assert.deepEqual(found, ['base', 'base/1', 'base/1/manifest', 'base/4', 'base/4/data.0d.part', 'files'])
+  assert.deepEqual(found, [
+    'base',
+    'base/1',
+    'base/1/manifest',
+    'base/4',
+    'base/4/data.0d.part',
+    'files',
+    'lost+found',
+    'lost+found/5.0e.part',
+  ])
 })

@@ -20,8 +20,8 @@ export interface Vault {
   needsEarlierKey(name: string): Promise<boolean>
   list(prefix: string): Promise<string[]>
   remove(name: string): Promise<void>
-  /** Removes unfinished objects in a folder that are older than that. */
-  removeUnfinished(ageMs: number): Promise<void>
+  /** Removes unfinished objects with these prefixes in a folder, if they are older than that. */
+  removeUnfinished(prefixes: readonly string[], ageMs: number): Promise<void>
 }
 
 export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
