@@ -9,6 +9,8 @@ export interface Chosen {
   timeline: Timeline
   /** The segments of later timelines to which no copy leads any more. */
   passedOver: number
+  /** The objects of the log before the copy was chosen. A service that still runs removes old ones meanwhile. */
+  log: string[]
   /** Damaged objects without which the copy and its timeline were chosen. */
   damaged: string[]
 }
@@ -18,6 +20,7 @@ export interface Chosen {
  * were made after the moment to which it went back.
  */
 export async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number): Promise<Chosen> {
+  const log = await vault.list('wal/')
   const { bases: all, damaged } = await findBases(vault)
   if (all.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
   const early = until ? all.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : all
@@ -33,7 +36,7 @@ export async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number)
   for (const timeline of found.timelines.toReversed()) {
     if (until && timeline.beganAt && timeline.beganAt > until) continue
     const base = ofCluster(early).findLast((one) => isOnTheWay(one, timeline))
-    if (base) return { base, timeline, passedOver, damaged: leftOut }
+    if (base) return { base, timeline, passedOver, log, damaged: leftOut }
     const number = timeline.id.toString(16).toUpperCase().padStart(8, '0')
     passedOver += (await vault.list(walName(cluster, number))).filter((name) => !name.endsWith('.history')).length
   }
@@ -42,6 +45,7 @@ export async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number)
     base: newest,
     timeline: { id: timelineOf(newest.firstSegment), forks: new Map() },
     passedOver: 0,
+    log,
     damaged: leftOut,
   }
 }

@@ -15,11 +15,11 @@ import { SealError, isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { renewPrefixes } from '../invoices/profile.ts'
 import { type FilesBack, bringFilesBack } from './files.ts'
-import { chooseBase } from './choose-base.ts'
+import { type Chosen, chooseBase } from './choose-base.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
 import { keptBases, readBases } from './retention.ts'
-import { type Timeline, positionOf, segmentsOfWay } from './timelines.ts'
+import { positionOf, segmentsOfWay } from './timelines.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
@@ -59,7 +59,8 @@ export interface Restore {
 export async function restore(wanted: Restore): Promise<Restored> {
   const { vault, dataDir, secrets, until, openStorage, segmentTimeoutMs, onProgress = () => {} } = wanted
   await mustBeEmpty(dataDir)
-  const { base, timeline, passedOver, damaged } = await inWords(() => chooseBase(vault, until, segmentTimeoutMs))
+  const chosen = await inWords(() => chooseBase(vault, until, segmentTimeoutMs))
+  const { base, timeline, passedOver, damaged } = chosen
   if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
     throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
   mustFit(base)
@@ -73,7 +74,7 @@ export async function restore(wanted: Restore): Promise<Restored> {
   onProgress(`the database of ${base.finishedAt}, ${megabytes(base.bytes)}`)
   const bytes = await inWords(() => unpackBase(vault, base, path.join(postgres, 'data'), onProgress))
   onProgress('the changes since then')
-  const asked = new Set<string>()
+  const [asked, none] = [new Set<string>(), new Set<string>()]
   const lastAt = await inWords(() =>
     recover({
       dir: postgres,
@@ -82,11 +83,15 @@ export async function restore(wanted: Restore): Promise<Restored> {
       timeline: timeline.id,
       until,
       fetchTimeoutMs: segmentTimeoutMs,
-      fetch: (segment, file) => fetchSegment(vault, walName(base.cluster, segment), file),
+      async fetch(segment, file) {
+        const isThere = await fetchSegment(vault, walName(base.cluster, segment), file)
+        if (!isThere) none.add(segment)
+        return isThere
+      },
       onProgress: (segment) => asked.add(segment),
     }),
   )
-  const unused = (await unusedSegments(vault, base, timeline, asked)) + passedOver
+  const unused = (await unusedSegments(vault, chosen, asked.intersection(none))) + passedOver
   onProgress('the files')
   const files = await inWords(() => restoreRest(postgres, vault, () => openStorage(working)), 'BACKUP_URL or STORAGE_URL')
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
@@ -149,24 +154,29 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
 }
 
 /**
- * How many segments come after a missing one that PostgreSQL has asked for. A gap after the moment of `--at` does no harm, and neither
+ * How many segments come after a missing one that PostgreSQL has asked for, or were removed while it worked. A gap after the moment of `--at` does no harm, and neither
  * does the end of a weekly or monthly copy, which is kept without the log that followed.
  */
 async function unusedSegments(
   vault: Vault,
-  base: Base,
-  timeline: Timeline,
-  asked: ReadonlySet<string>,
+  { base, timeline, log }: Chosen,
+  missed: ReadonlySet<string>,
 ): Promise<number> {
   const { cluster, firstSegment, lastSegment } = base
   const prefix = walName(cluster, '')
-  const found = (await vault.list(prefix)).map((name) => name.slice(prefix.length))
-  const whole = found.filter((name) => /^[0-9A-F]{24}$/.test(name))
-  const later = segmentsOfWay(whole, positionOf(firstSegment), timeline)
+  const wayIn = (names: string[]) => {
+    const ours = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
+    const whole = ours.filter((name) => /^[0-9A-F]{24}$/.test(name))
+    return segmentsOfWay(whole, positionOf(firstSegment), timeline)
+  }
+  const before = wayIn(log)
+  const removed = before.findIndex((name) => missed.has(name))
+  if (removed >= 0) return before.length - removed
+  const later = wayIn(await vault.list(prefix))
   const gap = later.findIndex((name, at) => at > 0 && positionOf(name) !== positionOf(later[at - 1]!) + 1n)
   if (gap < 0) return 0
   const missing = positionOf(later[gap - 1]!) + 1n
-  if (![...asked].some((name) => /^[0-9A-F]{24}$/.test(name) && positionOf(name) === missing)) return 0
+  if (![...missed].some((name) => /^[0-9A-F]{24}$/.test(name) && positionOf(name) === missing)) return 0
   if (later[gap - 1] === lastSegment && !(await hasItsLog(vault, base))) return 0
   return later.length - gap
 }

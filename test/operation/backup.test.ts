@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { drill } from '../../src/backup/drill.ts'
 import { removeLeftDrills } from '../../src/backup/left-drills.ts'
-import { baseManifest } from '../../src/backup/names.ts'
+import { baseData, baseManifest } from '../../src/backup/names.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { readBases } from '../../src/backup/retention.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
+import { openStorage } from '../../src/kit/storage/open.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
 import { atEnd } from '../support/ends.ts'
@@ -283,6 +284,35 @@ test('a place that answers no more ends the restore in one line, and its Postgre
       /^BACKUP_URL: [0-9A-F]{8,24}(?:\.history)? has not come within 0\.3 s\. Run the restore again when the place answers\.$/,
   })
   assert.equal(findRunning(path.join(dataDir, 'restoring', 'postgres')), undefined)
+})
+
+test('a restore whose log goes while it works, because the service still runs, does not end as if it were whole', async () => {
+  const folder = serviceFolder(t)
+  fs.cpSync(place, folder, { recursive: true })
+  const vault = openVault({ folder }, [BACKUP_KEY])
+  const bases = await readBases(vault)
+  // the copy was one of the daily ones
+  const { id, finishedAt, lastSegment } = bases.findLast(
+    (base) => Date.parse(base.finishedAt) <= betweenThem.getTime(),
+  )!
+  const later = (await vault.list('wal/')).filter((name) => path.basename(name).slice(8) > lastSegment.slice(8))
+  assert(later.length > 0)
+  const dataDir = newPlace()
+  const restored = await restore({
+    vault: {
+      ...vault,
+      async read(name, options) {
+        if (name === baseData(id)) for (const segment of later) await vault.remove(segment)
+        return vault.read(name, options)
+      },
+    },
+    dataDir,
+    secrets: [SECRET],
+    until: betweenThem,
+    openStorage: (inside) => openStorage({ storageDir: path.join(inside, 'files') }),
+  })
+  assert.equal(restored.base.finishedAt, finishedAt)
+  assert(restored.unused > 0, JSON.stringify(restored.unused))
 })
 
 test('files go back into the folder of STORAGE_URL, also when its name begins like that of DATA_DIR', async () => {
