@@ -5,7 +5,14 @@
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
-import { type FilesCopied, copyNewFiles, forgetLostFiles, listOf, lostFiles } from '../src/backup/files.ts'
+import {
+  type FilesCopied,
+  copyNewFiles,
+  forgetLostFiles,
+  forgetRemoved,
+  listOf,
+  lostFiles,
+} from '../src/backup/files.ts'
 import { baseManifest } from '../src/backup/names.ts'
 import { claimPlace } from '../src/backup/place.ts'
 import { prune } from '../src/backup/retention.ts'
@@ -51,6 +58,7 @@ async function backUp(): Promise<void> {
       const installation = await claimPlace(db, vault, walFolder, { isNew: options['new-place'] })
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
+      await forgetRemoved(db)
       const files = await copyNewFiles(db, storage, vault)
       failed = files.failed
       say(`${files.copied} new files copied; the database`)

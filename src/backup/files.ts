@@ -16,6 +16,10 @@ const MOST_FAILED = 10
 const isNotRecalled = sql`not exists (
   select from withdrawn_files w join products p on p.seller_id = w.seller_id where p.id = f.product_id and w.sha256 = f.sha256)`
 
+const keysOfPicture = sql.join(imageKeys('?').map((key) => sql`replace(${key}, '?', i.id)`))
+/** All sizes of all pictures. */
+const PICTURES = sql`images i, unnest(array[${keysOfPicture}]) as k(key)`
+
 interface Stored {
   key: string
   /** Known for a product's file, and not for a picture. */
@@ -82,7 +86,7 @@ async function newFiles(db: Db, after: string): Promise<Stored[]> {
     select key, sha256 from (
       select f.id as key, f.sha256 from files f where ${isNotRecalled}
       union all
-      select k.key, null from images i, unnest(array[${sql.join(imageKeys('?').map((key) => sql`replace(${key}, '?', i.id)`))}]) as k(key)
+      select k.key, null from ${PICTURES}
     ) s
     where key > ${after} and not exists (select from backup_files b where b.key = s.key)
     order by key limit ${AT_ONCE}`.execute(db)
@@ -113,6 +117,16 @@ export async function forgetLostFiles(db: Db, vault: Vault): Promise<void> {
   const found = new Set(await vault.list(fileName('')))
   const lost = known.filter((key) => !found.has(fileName(key)))
   await sql`delete from backup_files where key = any(${lost}::text[]) or sha256 is null`.execute(db)
+}
+
+/**
+ * Forgets the pictures that the service has removed. The copies of the database that are made from then on do not need them, so that they
+ * go with the older copies.
+ */
+export async function forgetRemoved(db: Db): Promise<void> {
+  await sql`
+    delete from backup_files where key in (
+      select key from backup_files except select id from files except select k.key from ${PICTURES})`.execute(db)
 }
 
 /** The keys of all files and pictures that the backup has. */

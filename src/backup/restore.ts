@@ -14,7 +14,7 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { SealError, isDamage } from '../kit/vault/sealed.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { renewPrefixes } from '../invoices/profile.ts'
-import { type FilesBack, bringFilesBack } from './files.ts'
+import { type FilesBack, bringFilesBack, forgetRemoved } from './files.ts'
 import { type Chosen, chooseBase } from './choose-base.ts'
 import { type Base, baseData, walName } from './names.ts'
 import { unpack } from './folder-stream.ts'
@@ -192,6 +192,8 @@ async function restoreRest(dir: string, vault: Vault, openStorage: () => Promise
   const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
   try {
     const storage = await openStorage()
+    // it can have removed pictures since the copy of its database was made
+    await forgetRemoved(db)
     const back = await bringFilesBack(db, storage, vault)
     const { rows } = await sql<{ id: string }>`select storage_id as id from installation`.execute(db)
     await writeStorageId(storage, rows[0]!.id)

@@ -10,9 +10,11 @@ import { prune, readBases } from '../../src/backup/retention.ts'
 import { sendWal } from '../../src/backup/wal.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
 import { clusterId } from '../../src/kit/embedded/cluster.ts'
+import { newId } from '../../src/kit/ids.ts'
 import { diskPath } from '../../src/kit/storage/disk.ts'
 import { type Vault, openVault } from '../../src/kit/vault/vault.ts'
-import { BACKUP_KEY, backUp, buy, runScript } from '../support/backups.ts'
+import { imageKeys } from '../../src/products/images/store.ts'
+import { BACKUP_KEY, backUp, buy, runScript, sendAll } from '../support/backups.ts'
 import { serviceFolder, startService } from '../support/service.ts'
 import { SECRET, eventually, startedOnce } from '../support/shop.ts'
 
@@ -180,6 +182,38 @@ async function age(vault: Vault, { weekly, newest }: { weekly: string; newest: s
       startedAt: `${days[base.id] ?? '2024-11-02'}T02:40:00.000Z`,
     })
 }
+
+test('a picture that the service has removed is in no later copy of the database, and a restore does not bring it back', async () => {
+  const { t, env, dataDir, place, vault } = started()
+  const pictures = [newId('img'), newId('img'), newId('img')]
+  const [stays, goes, later] = pictures.map(imageKeys) as [string[], string[], string[]]
+  const inStorage = (folder: string, key: string) => diskPath(path.join(folder, 'files'), key)
+  for (const key of [...stays, ...goes, ...later]) {
+    fs.mkdirSync(path.dirname(inStorage(dataDir, key)), { recursive: true })
+    fs.writeFileSync(inStorage(dataDir, key), key)
+  }
+  await ask(dataDir, 'insert into images (id, product_id) select unnest($1::text[]), min(id) from products', [pictures])
+  // as the sweep does a month after no product shows it
+  const sweep = (id: string) => ask(dataDir, 'delete from images where id = $1', [id])
+  const keysOfNewest = async () => (await readBases(vault)).at(-1)!.files
+  const assertHas = (files: string[], keys: string[], has: boolean) =>
+    assert.deepEqual(keys.filter((key) => files.includes(key)), has ? keys : []) // oxfmt-ignore
+
+  await backUp(env)
+  const before = await keysOfNewest()
+  assertHas(before, [...stays, ...goes, ...later], true)
+  await sweep(pictures[1]!)
+  await backUp(env)
+  const since = await keysOfNewest()
+  assert.deepEqual(since, before.filter((key) => !goes.includes(key))) // oxfmt-ignore
+  await sweep(pictures[2]!)
+  await sendAll(dataDir, place)
+  const elsewhere = path.join(serviceFolder(t), 'elsewhere')
+  const ran = await runScript('restore', { ...env, DATA_DIR: elsewhere })
+  assert.deepEqual([ran.status, ran.err], [0, ''], ran.out)
+  for (const key of since) assert.equal(fs.existsSync(inStorage(elsewhere, key)), !later.includes(key), key)
+  for (const key of goes) assert(!fs.existsSync(inStorage(elsewhere, key)), key)
+})
 
 test('files that the storage and the backup have lost are named by backup, restore and drill, and none of these ends as if it were whole', async () => {
   const { t, env, service, dataDir, place, vault } = started()
