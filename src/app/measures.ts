@@ -23,6 +23,20 @@ interface Measured {
 
 /** Every number of the service's own that /metrics shows. docs/operation.md says what each is for. */
 export const measuresOf = ({ db, jobs, mailers, connections, config, embedded, isBackupLost }: Measured): Measure[] => [
+  // the first, because a query that a later measure begins in the same moment counts as waiting
+  {
+    name: 'till_database_connections',
+    help: 'Connections of this process by pool, used or idle, and requests that wait for one',
+    labels: ['pool', 'state'],
+    read: async () =>
+      Object.entries(connections).flatMap(([name, { pool }]) =>
+        Object.entries({
+          used: pool.totalCount - pool.idleCount,
+          idle: pool.idleCount,
+          waiting: pool.waitingCount,
+        }).map(([state, value]) => ({ labels: { pool: name, state }, value })),
+      ),
+  },
   ...reconciliationMeasures(db),
   ...(jobs.measures ?? []),
   {
@@ -52,19 +66,6 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded, i
   ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
   // so that TillBackupOld comes when the last backup is too old
   ...(isBackupLost ? backupMeasures(db, undefined) : []),
-  {
-    name: 'till_database_connections',
-    help: 'Connections of this process by pool, used or idle, and requests that wait for one',
-    labels: ['pool', 'state'],
-    read: async () =>
-      Object.entries(connections).flatMap(([name, { pool }]) =>
-        Object.entries({
-          used: pool.totalCount - pool.idleCount,
-          idle: pool.idleCount,
-          waiting: pool.waitingCount,
-        }).map(([state, value]) => ({ labels: { pool: name, state }, value })),
-      ),
-  },
   ...(['free', 'size'] as const).map((what): Measure => ({
     name: `till_disk_${what}_bytes`,
     help: what === 'free' ? 'Free bytes on the disk of a folder' : 'Size of the disk of a folder',
