@@ -17,6 +17,23 @@ async function ask(port: number): Promise<{ text: string; end: string }> {
   return { text, end }
 }
 
+test('a HEAD request reads no rows', async (t) => {
+  let read = 0
+  async function* pages() {
+    yield [++read]
+  }
+  const server = Fastify()
+  t.after(() => server.close())
+  server.get<{ Querystring: { format?: 'csv' } }>('/', (request, reply) =>
+    sendCsv(request, reply, 'numbers', { n: (n: number) => n }, pages()),
+  )
+  const { headers } = await server.inject({ method: 'HEAD', url: '/' })
+  assert.equal(headers['content-type'], 'text/csv; charset=utf-8')
+  assert.equal(read, 0)
+  assert.match((await server.inject('/')).body, /n\r\n1\r\n$/)
+  assert.equal(read, 1)
+})
+
 test('a CSV that breaks off never looks whole, also where the length is the end of the connection', async (t) => {
   const { promise: arrived, resolve } = Promise.withResolvers<void>()
   let fails = false

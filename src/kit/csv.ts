@@ -57,6 +57,8 @@ export async function sendCsv<Row>(
   }
   neverCached(reply)
   reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`)
+  // the body of a HEAD request would be read to its end, and thrown away
+  if (request.method === 'HEAD') return reply.send()
   const stream = Readable.from(chunks(), { objectMode: true, highWaterMark: 1 })
   // without chunks, as a proxy may ask by HTTP/1.0, an ordinary end of the connection would make a part look whole
   stream.once('error', () => request.raw.socket.resetAndDestroy())
