@@ -7,6 +7,9 @@ import { type TypedTaxId, cleanTaxId } from '../tax-ids/typed.ts'
 import type { AskRegister, RegisterAnswer } from '../tax-ids/vies.ts'
 import { vatArea } from './sale-tax.ts'
 
+/** VIES is often away for minutes. */
+const VIES_RETRY_SECONDS = 60
+
 /** The tax id with which a buyer orders as a business. */
 export interface BuyerTaxId extends TypedTaxId {
   /** `valid`: VIES said so. `unchecked`: VIES was not asked, and the tax is as without the id. */
@@ -128,7 +131,7 @@ function refuseUnlessValid({ state }: RegisterAnswer, id: string): void {
   if (state === 'invalid')
     throw new Refusal('tax_id_not_registered', `The EU’s register (VIES) does not know ${id}. Correct it, or order without it.`) // oxfmt-ignore
   if (state === 'unavailable')
-    throw new Refusal('tax_id_check_unavailable', 'The EU’s register of VAT numbers (VIES) does not answer. Try again later, or order without the number: the price then has the tax.') // oxfmt-ignore
+    throw new Refusal('tax_id_check_unavailable', 'The EU’s register of VAT numbers (VIES) does not answer. Try again later, or order without the number: the price then has the tax.', { retryAfterSeconds: VIES_RETRY_SECONDS }) // oxfmt-ignore
 }
 
 /** The part of a statement that keeps the tax ids of the new orders `made`. `wanted` has `id` and `buyer_tax_id`. */

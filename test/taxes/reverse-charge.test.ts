@@ -63,7 +63,9 @@ test('only "valid" of VIES takes the tax off: an unknown number is refused, and 
   const view = `/api/products/${productId}/public?country=FR&taxId=FR40303265045`
   for (const weather of ['away', 'busy', 'down', 'nonsense', 'another'] as const) {
     vies.state.weather = weather
-    assertProblem(await seller.order(productId, FR), 503, 'tax_id_check_unavailable')
+    const refused = await seller.order(productId, FR)
+    assertProblem(refused, 503, 'tax_id_check_unavailable')
+    assert.equal(refused.headers.get('retry-after'), '60')
     assertProblem(await shop.call('GET', view), 503, 'tax_id_check_unavailable')
   }
   vies.state.weather = 'invalid'
