@@ -399,7 +399,7 @@ export const ar: Catalogue = {
     showBought: 'اعرض مشترياتي',
     otherAddress: 'استخدم عنوانًا آخر',
     boughtWith: 'اشتُري بالعنوان {email}',
-    forget: 'انسَني على هذا الحاسوب',
+    forget: 'انسَني على هذا الجهاز',
     forgetting: 'جارٍ النسيان…',
     loading: 'جارٍ تحميل المزيد…',
     more: 'عرض المزيد',

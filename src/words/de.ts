@@ -427,7 +427,7 @@ export const de: Catalogue = {
     showBought: 'Meine Käufe zeigen',
     otherAddress: 'Andere Adresse verwenden',
     boughtWith: 'Gekauft mit {email}',
-    forget: 'Auf diesem Computer vergessen',
+    forget: 'Auf diesem Gerät vergessen',
     forgetting: 'Wird vergessen …',
     loading: 'Mehr wird geladen …',
     more: 'Mehr zeigen',

@@ -422,7 +422,7 @@ export const fr: Catalogue = {
     showBought: 'Afficher mes achats',
     otherAddress: 'Utiliser une autre adresse',
     boughtWith: 'Acheté avec {email}',
-    forget: 'M’oublier sur cet ordinateur',
+    forget: 'M’oublier sur cet appareil',
     forgetting: 'Oubli en cours…',
     loading: 'Chargement de la suite…',
     more: 'Afficher plus',

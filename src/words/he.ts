@@ -45,7 +45,7 @@ export const he: Catalogue = {
     copy: 'העתקת {what}',
     copied: '{what}: הועתק',
     orderNumber: 'מספר הזמנה',
-    recalled: 'הקובץ {name} הוחזר.',
+    recalled: 'הקובץ {name} נמשך.',
     recalledText:
       'אי אפשר להוריד אותו עוד. הסיבה: ”{reason}“ אם יש ברשותך עותק, אין לפתוח אותו אלא אם הסיבה מתירה זאת. קובץ שהמוכר יוסיף במקומו יופיע כאן מעצמו.',
     stepDone: 'הושלם',
@@ -400,7 +400,7 @@ export const he: Catalogue = {
     showBought: 'הצגת מה שקניתי',
     otherAddress: 'שימוש בכתובת אחרת',
     boughtWith: 'נקנה עם {email}',
-    forget: 'לשכוח אותי במחשב הזה',
+    forget: 'לשכוח אותי במכשיר הזה',
     forgetting: 'שוכחים…',
     loading: 'טוענים עוד…',
     more: 'הצגת עוד',

@@ -400,7 +400,7 @@ export const hi: Catalogue = {
     showBought: 'मेरी ख़रीदारी दिखाएँ',
     otherAddress: 'दूसरा पता इस्तेमाल करें',
     boughtWith: '{email} से ख़रीदा गया',
-    forget: 'इस कंप्यूटर पर मुझे भूल जाएँ',
+    forget: 'इस डिवाइस पर मुझे भूल जाएँ',
     forgetting: 'भुलाया जा रहा है…',
     loading: 'और लाया जा रहा है…',
     more: 'और दिखाएँ',

@@ -417,7 +417,7 @@ export const id: Catalogue = {
     showBought: 'Tampilkan yang saya beli',
     otherAddress: 'Pakai alamat lain',
     boughtWith: 'Dibeli dengan {email}',
-    forget: 'Lupakan saya di komputer ini',
+    forget: 'Lupakan saya di perangkat ini',
     forgetting: 'Melupakan…',
     loading: 'Memuat lagi…',
     more: 'Tampilkan lagi',

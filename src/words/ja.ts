@@ -412,7 +412,7 @@ export const ja: Catalogue = {
     showBought: '購入したものを表示',
     otherAddress: '別のアドレスを使う',
     boughtWith: '{email} での購入',
-    forget: 'このパソコンの記録を消す',
+    forget: 'この端末の記録を消す',
     forgetting: '消去中…',
     loading: '読み込み中…',
     more: 'さらに表示',

@@ -409,7 +409,7 @@ export const ko: Catalogue = {
     showBought: '구매한 것 보기',
     otherAddress: '다른 주소 사용',
     boughtWith: '{email}(으)로 구매함',
-    forget: '이 컴퓨터에서 나를 지우기',
+    forget: '이 기기에서 나를 지우기',
     forgetting: '지우는 중…',
     loading: '더 불러오는 중…',
     more: '더 보기',

@@ -410,7 +410,7 @@ export const pl: Catalogue = {
     showBought: 'Pokaż moje zakupy',
     otherAddress: 'Użyj innego adresu',
     boughtWith: 'Kupione z adresem {email}',
-    forget: 'Zapomnij mnie na tym komputerze',
+    forget: 'Zapomnij mnie na tym urządzeniu',
     forgetting: 'Zapominanie…',
     loading: 'Wczytywanie…',
     more: 'Pokaż więcej',

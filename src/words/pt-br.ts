@@ -412,7 +412,7 @@ export const ptBR: Catalogue = {
     showBought: 'Mostrar o que comprei',
     otherAddress: 'Usar outro endereço',
     boughtWith: 'Comprado com {email}',
-    forget: 'Esquecer-me neste computador',
+    forget: 'Esquecer-me neste dispositivo',
     forgetting: 'Esquecendo…',
     loading: 'Carregando mais…',
     more: 'Mostrar mais',

@@ -407,7 +407,7 @@ export const tr: Catalogue = {
     showBought: 'Satın aldıklarımı göster',
     otherAddress: 'Başka bir adres kullan',
     boughtWith: '{email} ile satın alındı',
-    forget: 'Beni bu bilgisayarda unut',
+    forget: 'Beni bu cihazda unut',
     forgetting: 'Unutuluyor…',
     loading: 'Daha fazlası yükleniyor…',
     more: 'Daha fazla göster',
@@ -533,7 +533,7 @@ export const tr: Catalogue = {
     total: 'Toplam',
     paidOn: '{date} tarihinde tamamı ödendi',
     creditedOn: '{date} tarihinde alıcıya iade edildi',
-    reverseCharge: 'Ters ibraz (reverse charge): vergiyi hizmeti alan öder.',
+    reverseCharge: 'Ters yükümlülük (reverse charge): vergiyi hizmeti alan öder.',
     page: 'Sayfa {page} / {pages}',
     addTitle: 'Şirket adına fatura mı gerekiyor?',
     addText:

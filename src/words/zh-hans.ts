@@ -393,7 +393,7 @@ export const zhHans: Catalogue = {
     showBought: '显示我购买的商品',
     otherAddress: '使用其他地址',
     boughtWith: '使用 {email} 购买',
-    forget: '在这台电脑上忘记我',
+    forget: '在此设备上忘记我',
     forgetting: '正在忘记…',
     loading: '正在加载更多…',
     more: '显示更多',
