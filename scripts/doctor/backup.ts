@@ -31,8 +31,7 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
   const newest = bases.at(-1)
   if (!newest)
     return [{ about: ABOUT, mark: 'failure', says: 'there is no complete backup', advice: 'run "npm run backup"' }]
-  const db = await database
-  const runs = db ? await lastRuns(db) : []
+  const runs = await runsIn(database)
   const problem = runs.find(({ kind }) => kind === 'base')?.problem
   const hours = (Date.now() - Date.parse(newest.finishedAt)) / HOUR_MS
   const age: Finding =
@@ -59,9 +58,14 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
 
 /** The backups of an own server are made by its tools. A drill of one is noted here, if there was any. */
 async function drillElsewhere(database: Patient['database']): Promise<Finding[]> {
-  const db = await database
-  const drill = db && (await lastRuns(db)).find(({ kind }) => kind === 'drill')
+  const drill = (await runsIn(database)).find(({ kind }) => kind === 'drill')
   return drill ? [drillFinding(drill)] : []
+}
+
+/** None in a database that the first start has not filled yet. */
+async function runsIn(database: Patient['database']): Promise<LastRun[]> {
+  const db = await database
+  return db && (await hasColumn(db, 'backup_runs', 'problem')) ? lastRuns(db) : []
 }
 
 function drillFinding(drill: LastRun | undefined): Finding {

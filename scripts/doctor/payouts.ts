@@ -21,7 +21,7 @@ export async function checkPayouts({ config, database }: Patient): Promise<Findi
       `set PAYOUTS=${settingOf(payer)}, or PAYOUTS=manual to pay them by bank from now on`,
     )
   if (from) return fine(about, `you pay by bank, in euros from ${from.iban.slice(0, 2)} … ${from.iban.slice(-4)}`)
-  if (!db || config.signup === 'closed') return []
+  if (!db || config.signup === 'closed' || !(await hasColumn(db, 'products', 'currency'))) return []
   const { rows } = await sql<{ currency: string }>`
     select currency from products where status = 'active' and currency = 'EUR' limit 1`.execute(db)
   if (rows.length === 0) return []

@@ -22,6 +22,7 @@ import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
 import { startS3Server } from '../stand-ins/s3-server.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from '../support/service.ts'
+import { emptyDatabase } from '../support/databases.ts'
 import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 
@@ -540,6 +541,13 @@ test('the doctor notices missing migrations, and those of a newer version', asyn
   const [, server, name] = /^(.*\/)([^/?]+)$/.exec(shop.databaseUrl)!
   const missing = await examine({ ...env, DATABASE_URL: `${server}${name}_missing` })
   assertSays(missing, 'database', 'failure', /there is no such database/)
+})
+
+test('in a new, empty database the doctor finds nothing wrong: the first start fills it', async (t) => {
+  const findings = await examine(await settingsOf(t, { DATABASE_URL: await emptyDatabase(t) }))
+  assertSays(findings, 'database', 'fine', /; empty, the first start fills it$/)
+  for (const name of ['backup', 'restore drill', 'payouts'])
+    assert.deepEqual(findings.filter((one) => one.about === name), []) // oxfmt-ignore
 })
 
 test('the doctor warns of sellers in euros where no account is set to pay them from', async (t) => {
