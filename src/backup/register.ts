@@ -5,7 +5,7 @@ import type { EmbeddedPostgres } from '../kit/embedded.ts'
 import { clusterId } from '../kit/embedded/cluster.ts'
 import { gapOf } from '../kit/embedded/gap.ts'
 import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
-import { type Log, errorForLog } from '../kit/log.ts'
+import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
 import type { Storage } from '../kit/storage/storage.ts'
@@ -21,13 +21,12 @@ import { claimPlace, ownInstallation } from './place.ts'
 import { ownProcesses } from './processes.ts'
 import { readBases } from './retention.ts'
 import { lastRuns, noteUnnoted } from './runs.ts'
+import { keepSending } from './sending.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
 const SCHEDULED = ['backup_nightly', 'backup_files', 'backup_drill_weekly']
 const NIGHTLY = '40 2 * * *'
 const WEEKLY = '20 4 * * 0'
-/** How often the service looks for finished segments. */
-const SEND_EVERY_MS = 5_000
 /** A process that ends waits for the backup's place no longer than this. */
 const LAST_MS = 3_000
 /** A service that was off at night makes its backup as soon as it starts. */
@@ -117,7 +116,12 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     await sendHistories(embedded.dataDir, wal.cluster, vault)
     isFirst = false
   }
-  const sending = keepSending(parts, () => sendWal(wal, vault, { begin }))
+  const sending = keepSending({
+    walFolder: wal.folder,
+    send: () => sendWal(wal, vault, { begin }),
+    addBackup: () => addBackup(db, jobs, { fast: true }),
+    log,
+  })
   return {
     async stop() {
       processes.stop()
@@ -168,37 +172,6 @@ async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<boolea
   if (rows.length > 0 && gapOf(walFolder) === undefined) return false
   await addBackup(db, jobs, { fast: true })
   return true
-}
-
-/** Sends finished segments while the process runs. A failure is logged when it begins and when it ends. */
-function keepSending({ db, jobs, embedded, log }: BackupParts, send: () => Promise<{ sent: number }>) {
-  let isAway = false
-  let underWay: Promise<unknown> = Promise.resolve()
-  const now = () => (underWay = underWay.then(send, send))
-  const tick = async () => {
-    try {
-      await now()
-      if (isAway) {
-        log.info('the backup can be reached again')
-        // only a new base ends a gap
-        if (gapOf(embedded!.walFolder) !== undefined) await addBackup(db, jobs, { fast: true })
-      }
-      isAway = false
-    } catch (error) {
-      if (!isAway) log.error(errorForLog((error as Error).cause ?? error), 'the backup cannot be reached; sales go on')
-      isAway = true
-      const { dropped = 0 } = error as { dropped?: number }
-      if (dropped > 0) log.error({ dropped }, 'changes were removed before they were backed up, because too many wait')
-    }
-  }
-  const timer = setInterval(() => void tick(), SEND_EVERY_MS).unref()
-  return {
-    now,
-    async stop() {
-      clearInterval(timer)
-      await underWay.catch(() => {})
-    },
-  }
 }
 
 /** For alarms: the age of the last backup and drill, and of the oldest change that is not in the backup yet. */

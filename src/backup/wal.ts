@@ -14,6 +14,10 @@ import type { TimelineBegin } from './timelines.ts'
 export const MOST_WAITING_BYTES = 2 * 1024 ** 3
 /** The same when less than this is free on the disk, where the database is too. */
 const LEAST_FREE_BYTES = 512 * 1024 ** 2
+/** As much may still wait for a place that answers when the disk is nearly full: its segments go within seconds. */
+const ON_THEIR_WAY_BYTES = 128 * 1024 ** 2
+/** A place that has not got a segment after so long does not keep up. */
+const LATE_SECONDS = 600
 
 /** The write-ahead log of a cluster. */
 export interface Wal {
@@ -68,8 +72,7 @@ export async function sendWal(
     done.sent++
   }
   if (failed) {
-    const { bavail, bsize } = await fs.statfs(folder)
-    done.dropped = await dropBeyond(folder, bavail * bsize < leastFreeBytes ? 0 : mostWaitingBytes)
+    done.dropped = await dropBeyond(folder, (await freeBytes(folder)) < leastFreeBytes ? 0 : mostWaitingBytes)
     throw Object.assign(new Error('the WAL cannot be sent', { cause: failed }), done)
   }
   return done
@@ -134,9 +137,32 @@ export async function waitingSeconds(folder: string): Promise<number> {
   return found ? Math.max(0, (Date.now() - found.mtimeMs) / 1000) : 0
 }
 
+/**
+ * The limits for a place that has not refused a segment, but takes its time or does not answer at all. A short burst of changes may exceed
+ * MOST_WAITING_BYTES while the disk has room for it. Returns how many segments were removed.
+ */
+export async function keepLimits(
+  folder: string,
+  {
+    mostWaitingBytes = MOST_WAITING_BYTES,
+    leastFreeBytes = LEAST_FREE_BYTES,
+    onTheirWayBytes = ON_THEIR_WAY_BYTES,
+  } = {},
+): Promise<number> {
+  if ((await freeBytes(folder)) < leastFreeBytes) return dropBeyond(folder, onTheirWayBytes)
+  return (await waitingSeconds(folder)) > LATE_SECONDS ? dropBeyond(folder, mostWaitingBytes) : 0
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await fs.statfs(folder)
+  return bavail * bsize
+}
+
 async function dropBeyond(folder: string, mostBytes: number): Promise<number> {
   const segments = await waitingSegments(folder)
-  const sizes = await Promise.all(segments.map(async (name) => (await fs.stat(path.join(folder, name))).size))
+  // one that is gone was sent meanwhile
+  const sizeOf = (name: string) => fs.stat(path.join(folder, name)).then(({ size }) => size, () => 0) // oxfmt-ignore
+  const sizes = await Promise.all(segments.map(sizeOf))
   let bytes = sizes.reduce((sum, size) => sum + size, 0)
   let dropped = 0
   for (const [at, name] of segments.entries()) {
