@@ -127,7 +127,10 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
       processes.stop()
       await sending.stop()
     },
-    sendLast: async () => void (await inTime(sendWal(wal, vault), LAST_MS).catch(() => {})),
+    async sendLast() {
+      // without the history of its timeline, a segment would take its name from the next restore
+      if (!isFirst) await inTime(sendWal(wal, vault), LAST_MS).catch(() => {})
+    },
   }
 } // oxfmt-ignore
 

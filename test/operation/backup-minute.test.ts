@@ -4,8 +4,9 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { fileName } from '../../src/backup/names.ts'
+import { IDENTITY, fileName } from '../../src/backup/names.ts'
 import { registerBackup } from '../../src/backup/register.ts'
+import { ownInstallation } from '../../src/backup/place.ts'
 import type { EmbeddedPostgres } from '../../src/kit/embedded.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
@@ -42,7 +43,8 @@ async function minuteJob(t: Ends, shop: TestShop, storage: Storage) {
     log: newLog('silent'),
   })
   t.after(() => backup.stop())
-  return { run: handlers.get('backup_files')!, vault: openVault({ folder }, [BACKUP_KEY]) }
+  const run = handlers.get('backup_files')!
+  return { run, backup, walFolder, vault: openVault({ folder }, [BACKUP_KEY]) }
 }
 
 const keysOf = async (shop: TestShop): Promise<string[]> =>
@@ -112,4 +114,15 @@ test('a file that cannot be copied now keeps no other file out of the backup, an
   assert.equal(s3.weather.cuts, 0)
   assert.deepEqual(await vault.list('files/'), keys.map(fileName))
   assert.deepEqual(await buffer((await vault.read(fileName(keys[0]!)))!), bytes)
+})
+
+test('a service that ends before it was at the place sends no part of its log without the history', async (t) => {
+  const shop = await startTestShop(t)
+  const { backup, vault, walFolder } = await minuteJob(t, shop, await openStorage(shop.config))
+  await vault.putJson(IDENTITY, { installation: await ownInstallation(shop.db) })
+  const segment = path.join(walFolder, '000000020000000000000007')
+  fs.writeFileSync(segment, 'the log of a restored database')
+  await backup.sendLast()
+  assert.deepEqual(await vault.list('wal/'), [])
+  assert(fs.existsSync(segment), 'it waits for the next start')
 })
