@@ -37,6 +37,8 @@ export async function claimPlace(db: Db, vault: Vault, walFolder: string, { isNe
   if (found && found.installation !== installation)
     throw new OtherBackup('BACKUP_URL: this place holds the backup of another service')
   if (!found && place === vault.address && !isNew) throw new BackupGone()
+  // a place that was emptied has no copy, also when this process is killed before it makes one
+  if (!found && isNew) markGap(walFolder)
   if (!found) await vault.putJson(IDENTITY, { installation })
   if (place === vault.address) return installation
   // before the database knows the place: after a kill in between, the next call marks it again

@@ -18,7 +18,7 @@ import { copyNewFiles, listOf, lostFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
-import { ownProcesses } from './processes.ts'
+import { type Processes, ownProcesses } from './processes.ts'
 import { readBases } from './retention.ts'
 import { lastRuns, noteUnnoted } from './runs.ts'
 import { keepSending } from './sending.ts'
@@ -35,7 +35,15 @@ const OLDEST_HOURS = 26
 const UNDER_WAY = 2
 /** Its exit status when files are missing in it. The database is in the backup. */
 const WITHOUT_FILES = 3
-const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
+const LONG_JOB = {
+  retries: 3,
+  retryDelaySeconds: 60,
+  retryDelayMaxSeconds: 3600,
+  expireSeconds: 6 * 3600,
+  atOnce: 1,
+}
+/** When the service looks again whether a gap has ended that another backup had under way. */
+const GAP_SECONDS = 600
 
 export interface BackupParts {
   db: Db
@@ -50,6 +58,7 @@ export interface BackupParts {
   mailer: Mailer
   appUrl: string
   log: Log
+  processes?: Processes
 }
 
 export interface Backup {
@@ -60,13 +69,12 @@ export interface Backup {
 
 /** Sends the log of the database as it grows, copies the database each night and the files each minute, and tries the restore weekly. */
 export async function registerBackup(parts: BackupParts): Promise<Backup> {
-  const { db, jobs, embedded, config, log } = parts
+  const { db, jobs, embedded, config, log, processes = ownProcesses() } = parts
   if (!config.backup || !embedded) {
     for (const queue of SCHEDULED) await jobs.never(queue)
     return { stop: async () => {}, sendLast: async () => {} }
   }
   const vault = openVault(config.backup.place, config.backup.keys)
-  const processes = ownProcesses()
   await removeLeftDrills(os.tmpdir())
   const wal = {
     folder: embedded.walFolder,
@@ -74,18 +82,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     installation: await ownInstallation(db),
   }
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
-  await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
-    const startedAt = new Date()
-    const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
-    if (status === UNDER_WAY) return log.info('another backup is under way')
-    // another try would copy the database again; the files have their turn each minute
-    if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
-    if (status !== 0) {
-      await noteUnnoted(db, { kind: 'base', startedAt, problem: lastLine })
-      throw new Error(lastLine)
-    }
-    log.info({ result: lastLine }, 'the database was backed up')
-  })
+  await jobs.on<BackupJob>('backup', LONG_JOB, (job) => runBackup(parts, processes, wal.folder, job))
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
   let copying: Promise<void> | undefined
   await jobs.every(EVERY_MINUTE, 'backup_files', async () => {
@@ -119,7 +116,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   const sending = keepSending({
     walFolder: wal.folder,
     send: () => sendWal(wal, vault, { begin }),
-    addBackup: () => addBackup(db, jobs, { fast: true }),
+    addBackup: () => addBackup(db, jobs, { fast: true, ifGap: true }),
     log,
   })
   return {
@@ -134,6 +131,28 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   }
 } // oxfmt-ignore
 
+async function runBackup(
+  { db, jobs, log }: BackupParts,
+  processes: Processes,
+  walFolder: string,
+  { fast, ifGap }: BackupJob,
+) {
+  if (ifGap && gapOf(walFolder) === undefined) return
+  const startedAt = new Date()
+  const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
+  if (status === UNDER_WAY) {
+    log.info('another backup is under way')
+    // it can be killed before it ends the gap
+    if (gapOf(walFolder) !== undefined) await addBackup(db, jobs, { fast: true, ifGap: true }, GAP_SECONDS)
+    return
+  }
+  // another try would copy the database again; the files have their turn each minute
+  if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
+  if (status === 0) return log.info({ result: lastLine }, 'the database was backed up')
+  await noteUnnoted(db, { kind: 'base', startedAt, problem: lastLine })
+  throw new Error(lastLine)
+}
+
 async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault): Promise<void> {
   await claimPlace(db, vault, embedded!.walFolder)
   const { lost, failed } = await copyNewFiles(db, storage, vault)
@@ -146,9 +165,12 @@ async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault): 
 interface BackupJob {
   /** Whether it begins with a checkpoint at once. At night it is spread over minutes, so that no sale waits for the disk. */
   fast: boolean
+  /** Only when the log still has a gap. */
+  ifGap?: boolean
 }
 
-const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
+const addBackup = (db: Db, jobs: Jobs, data: BackupJob, startAfterSeconds = 0) =>
+  inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data, startAfterSeconds }]))
 
 /**
  * Whether the log begins anew, as after a restore or with another major version of PostgreSQL. Then no earlier copy fits it. The same

@@ -6,8 +6,10 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { IDENTITY, fileName } from '../../src/backup/names.ts'
 import { registerBackup } from '../../src/backup/register.ts'
-import { ownInstallation } from '../../src/backup/place.ts'
+import { claimPlace, ownInstallation } from '../../src/backup/place.ts'
+import type { Processes } from '../../src/backup/processes.ts'
 import type { EmbeddedPostgres } from '../../src/kit/embedded.ts'
+import { gapOf, markGap } from '../../src/kit/embedded/gap.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { openStorage } from '../../src/kit/storage/open.ts'
@@ -21,15 +23,16 @@ import { type Ends, type TestShop, startTestShop, temporaryFolder } from '../sup
 // The job that copies new files, which the clock starts each minute. Here the test does.
 
 /** The job on a shop whose storage the test has in its hand. */
-async function minuteJob(t: Ends, shop: TestShop, storage: Storage) {
+async function minuteJob(t: Ends, shop: TestShop, storage: Storage, processes?: Processes) {
   const [folder, dataDir, walFolder] = [await temporaryFolder(t), await temporaryFolder(t), await temporaryFolder(t)]
   fs.mkdirSync(path.join(dataDir, 'global'))
   fs.mkdirSync(path.join(dataDir, 'pg_wal'))
   fs.writeFileSync(path.join(dataDir, 'global', 'pg_control'), Buffer.alloc(8, 1))
-  const handlers = new Map<string, () => Promise<void>>()
+  const handlers = new Map<string, (data?: object) => Promise<void>>()
+  const added: { queue: string; data: object }[] = []
   const jobs = {
-    add: async () => {},
-    on: async () => {},
+    add: async (_: unknown, queue: string, [{ data }]: [{ data: object }]) => void added.push({ queue, data }),
+    on: async (queue: string, _: object, handler: () => Promise<void>) => void handlers.set(queue, handler),
     every: async (_: string, queue: string, handler: () => Promise<void>) => void handlers.set(queue, handler),
   }
   const backup = await registerBackup({
@@ -41,10 +44,11 @@ async function minuteJob(t: Ends, shop: TestShop, storage: Storage) {
     mailer: Object.assign(() => assert.fail('no mail'), { atOnce: 1, outcomes: () => [], close: () => {} }),
     appUrl: 'http://shop.test',
     log: newLog('silent'),
+    ...(processes && { processes }),
   })
   t.after(() => backup.stop())
-  const run = handlers.get('backup_files')!
-  return { run, backup, walFolder, vault: openVault({ folder }, [BACKUP_KEY]) }
+  const [run, runBackup] = ['backup_files', 'backup'].map((queue) => handlers.get(queue)!) as [() => Promise<void>, (data: object) => Promise<void>] // oxfmt-ignore
+  return { run, runBackup, added, backup, walFolder, vault: openVault({ folder }, [BACKUP_KEY]) }
 }
 
 const keysOf = async (shop: TestShop): Promise<string[]> =>
@@ -116,6 +120,17 @@ test('a file that cannot be copied now keeps no other file out of the backup, an
   assert.deepEqual(await buffer((await vault.read(fileName(keys[0]!)))!), bytes)
 })
 
+test('an emptied place that the operator calls new has a gap until a backup ends, and a place that is kept has none', async (t) => {
+  const shop = await startTestShop(t)
+  const { run, vault, walFolder } = await minuteJob(t, shop, await openStorage(shop.config))
+  await run()
+  await claimPlace(shop.db, vault, walFolder, { isNew: true })
+  assert.equal(gapOf(walFolder), undefined)
+  await vault.remove(IDENTITY)
+  await claimPlace(shop.db, vault, walFolder, { isNew: true })
+  assert.notEqual(gapOf(walFolder), undefined)
+})
+
 test('a service that ends before it was at the place sends no part of its log without the history', async (t) => {
   const shop = await startTestShop(t)
   const { backup, vault, walFolder } = await minuteJob(t, shop, await openStorage(shop.config))
@@ -125,4 +140,20 @@ test('a service that ends before it was at the place sends no part of its log wi
   await backup.sendLast()
   assert.deepEqual(await vault.list('wal/'), [])
   assert(fs.existsSync(segment), 'it waits for the next start')
+})
+
+test('while the log has a gap and another backup is under way, the service comes back to it, and only as long as the gap is there', async (t) => {
+  const shop = await startTestShop(t)
+  let runs = 0
+  const processes = { run: async () => ({ status: runs++ < 2 ? 2 : 0, lastLine: '' }), stop: () => {} }
+  const { runBackup, added, walFolder } = await minuteJob(t, shop, await openStorage(shop.config), processes)
+  added.length = 0
+  await runBackup({ fast: true })
+  assert.deepEqual(added, [])
+  markGap(walFolder)
+  await runBackup({ fast: true })
+  const { data } = added[0]!
+  fs.rmSync(path.join(walFolder, 'gap'))
+  await runBackup(data)
+  assert.deepEqual([runs, added.length], [2, 1])
 })
