@@ -62,6 +62,8 @@ async function backUp(): Promise<void> {
       const files = await copyNewFiles(db, storage, vault)
       failed = files.failed
       say(`${files.copied} new files copied; the database`)
+      // the place can be full of them; what cannot be removed is noted after the copy
+      await prune(vault, new Date()).catch(() => {})
       await sendHistories(dataDir, wal.cluster, vault)
       let shown = 0
       return makeBase({

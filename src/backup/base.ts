@@ -18,6 +18,8 @@ const POLL_MS = 200
 /** Slow enough that reading, packing and encrypting take a small part of one core from the sales. */
 const BYTES_A_SECOND = 25e6
 const PACE_MS = 50
+/** A file that is being written grows all the time, so that one of this age was left by a process that was killed. */
+const UNFINISHED_MS = 3_600_000
 /** PostgreSQL's manual (25.3.4, "Backing Up the Data Directory") leaves out the contents of these: they are of the running server. */
 const LEFT_OUT = [
   'pg_wal',
@@ -75,6 +77,8 @@ export async function makeBase(copied: Copied): Promise<Base> {
 async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
   const installation = await claimPlace(db, vault, wal.folder)
   await mustBeNewest(db, wal.cluster, vault)
+  // what cannot be removed is named by the removal after the copy
+  await removeCutOff(vault).catch(() => {})
   const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
   const gap = gapOf(wal.folder)
   const began = await one<{ id: string; at: string; segment: string; version: string }>(
@@ -118,6 +122,17 @@ async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }
   // a gap that came meanwhile is behind this copy
   if (gap !== undefined && gap === gapOf(wal.folder)) endGap(wal.folder)
   return base
+}
+
+/**
+ * Removes the copies that were cut off, which can take the room that this one needs. The lock says that no other one is on its way: so a copy
+ * without a manifest stays without it.
+ */
+async function removeCutOff(vault: Vault): Promise<void> {
+  const names = await vault.list('base/')
+  const complete = new Set(names.filter((name) => name.endsWith('/manifest')).map((name) => path.posix.dirname(name)))
+  for (const name of names) if (!complete.has(path.posix.dirname(name))) await vault.remove(name)
+  await vault.removeUnfinished(UNFINISHED_MS)
 }
 
 /** The same bytes, no faster than that. */

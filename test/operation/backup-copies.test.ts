@@ -88,6 +88,26 @@ async function copyThatWaits(dataDir: string, vault: Vault) {
   }
 }
 
+test('a copy that was cut off makes room before the next one, and a complete one stays', async () => {
+  const { dataDir, place, vault } = started()
+  const complete = await idsOf(vault)
+  const [left, old] = [
+    `base/${new Date().toISOString().slice(0, 10).replaceAll('-', '')}T000000Z-cutoff/data`,
+    'base/20261102T024000Z-cutoff/data.0a.part',
+  ]
+  await vault.putJson(left!, {})
+  fs.mkdirSync(path.dirname(path.join(place, old!)))
+  fs.writeFileSync(path.join(place, old!), '')
+  fs.utimesSync(path.join(place, old!), 1, 1)
+  const copy = await copyThatWaits(dataDir, vault)
+  try {
+    for (const name of [left, old]) assert(!fs.existsSync(path.join(place, name!)), name)
+    assert.deepEqual(await idsOf(vault), complete)
+  } finally {
+    await copy.goOn()
+  }
+})
+
 test('while one backup is made, every other one is refused, is no failure, and leaves that one alone', async () => {
   const { env, service, dataDir, place, vault } = started()
   const before = await idsOf(vault)
