@@ -12,6 +12,7 @@ import {
   forgetRemoved,
   listOf,
   lostFiles,
+  storedKeys,
 } from '../src/backup/files.ts'
 import { baseManifest } from '../src/backup/names.ts'
 import { claimPlace } from '../src/backup/place.ts'
@@ -52,18 +53,14 @@ async function backUp(): Promise<void> {
     await mustArchive(db)
     const storage = await openStorage(config)
     const { superuserUrl, dataDir, walFolder } = database
-    let failed: FilesCopied['failed']
     const base = await noted(db, 'base', async () => {
-      say('the files')
       const installation = await claimPlace(db, vault, walFolder, { isNew: options['new-place'] })
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
       await forgetRemoved(db)
-      const files = await copyNewFiles(db, storage, vault)
-      failed = files.failed
-      say(`${files.copied} new files copied; the database`)
       // the place can be full of them; what cannot be removed is noted after the copy
       await prune(vault, new Date()).catch(() => {})
+      say('the database')
       await sendHistories(dataDir, wal.cluster, vault)
       let shown = 0
       return makeBase({
@@ -81,15 +78,17 @@ async function backUp(): Promise<void> {
         },
       })
     })
-    // a storage that was away can be back
-    if (failed) failed = (await copyNewFiles(db, storage, vault)).failed
+    // after the database: without a copy of it, a lost machine is a total loss, and many files take hours
+    say('the files')
+    const { copied, failed } = await copyNewFiles(db, storage, vault)
+    say(`${copied} new files copied`)
     // before old copies go, which can take minutes
     const problems = problemsOf(await lostFiles(db), failed)
     if (problems.length > 0) await tellIncomplete(db, problems)
     const removed = await removeOld(db, vault)
     const keys = config.backup.keys.length > 1 ? `; ${await renewKeys(vault)}` : ''
     say(
-      `${problems.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed${keys}`,
+      `${problems.length > 0 ? 'not complete' : 'complete'}: ${(base.bytes / 1e6).toFixed(0)} MB, ${(await storedKeys(db)).length} files; ${removed} old objects removed${keys}`,
     )
   } finally {
     await close()

@@ -8,8 +8,8 @@ import { type Db, connect } from '../kit/database.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Packed, pack } from './folder-stream.ts'
 import type { Wal } from './wal.ts'
-import { storedKeys } from './files.ts'
-import { type Base, baseData, baseManifest, walName } from './names.ts'
+import { knownKeys } from './files.ts'
+import { type Base, FOLDERS, baseData, baseManifest, walName } from './names.ts'
 import { OtherBackup, claimPlace } from './place.ts'
 
 /** Only one base is copied at a time, over all processes. */
@@ -89,7 +89,7 @@ async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }
       (current_setting('server_version_num')::int / 10000)::text as version`,
   )
   const id = `${began.id}-${randomBytes(3).toString('hex')}`
-  const files = await storedKeys(db)
+  const files = await knownKeys(db)
   let bytes = 0
   const entries = await entriesOf(dataDir)
   const packed = pack(dataDir, entries, (now) => {
@@ -132,7 +132,7 @@ async function removeCutOff(vault: Vault): Promise<void> {
   const names = await vault.list('base/')
   const complete = new Set(names.filter((name) => name.endsWith('/manifest')).map((name) => path.posix.dirname(name)))
   for (const name of names) if (!complete.has(path.posix.dirname(name))) await vault.remove(name)
-  await vault.removeUnfinished(UNFINISHED_MS)
+  await vault.removeUnfinished(FOLDERS, UNFINISHED_MS)
 }
 
 /** The same bytes, no faster than that. */

@@ -81,15 +81,18 @@ export function listOf(keys: readonly string[]): string {
   return keys.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
+/** The files and pictures that are noted neither as copied nor as lost. */
+const notCopied = sql<Stored>`
+  select key, sha256 from (
+    select f.id as key, f.sha256 from files f where ${isNotRecalled}
+    union all
+    select k.key, null from ${PICTURES}
+  ) known
+  where not exists (select from backup_files b where b.key = known.key)`
+
 async function newFiles(db: Db, after: string): Promise<Stored[]> {
   const { rows } = await sql<Stored>`
-    select key, sha256 from (
-      select f.id as key, f.sha256 from files f where ${isNotRecalled}
-      union all
-      select k.key, null from ${PICTURES}
-    ) s
-    where key > ${after} and not exists (select from backup_files b where b.key = s.key)
-    order by key limit ${AT_ONCE}`.execute(db)
+    select key, sha256 from (${notCopied}) s where key > ${after} order by key limit ${AT_ONCE}`.execute(db)
   return rows
 }
 
@@ -136,6 +139,15 @@ export async function storedKeys(db: Db): Promise<string[]> {
   return rows.map(({ key }) => key)
 }
 
+/** The same, and those that are still to be copied: a copy of the database is of use with them too. */
+export async function knownKeys(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select key from backup_files where sha256 is not null
+    union select key from (${notCopied}) s
+    order by key`.execute(db)
+  return rows.map(({ key }) => key)
+}
+
 export interface FilesBack {
   copied: number
   bytes: number
@@ -154,6 +166,9 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
       select f.id, f.sha256, f.size_bytes from files f
       where f.id > ${last} and not exists (select from backup_files b where b.key = f.id and b.sha256 is not null)
         and ${isNotRecalled}
+      union all
+      select n.key, n.sha256, null from (${notCopied}) n
+      where n.key > ${last} and not exists (select from files f where f.id = n.key)
       order by 1 limit ${AT_ONCE}`.execute(db)
     if (rows.length === 0) return done
     for (const { key, sha256, sizeBytes } of rows) {
@@ -163,6 +178,8 @@ export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Pr
         const bytes = await vault.read(fileName(key))
         return bytes && storage.put(key, bytes)
       })
+      // a picture that was not copied yet, in a bucket that is not lost
+      if (!stored && sha256 === null && there !== undefined) continue
       if (!stored || (sha256 && stored.sha256 !== sha256)) {
         done.missing.push(key)
         if (stored) await storage.remove(key)

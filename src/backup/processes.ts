@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
+/** A program that runs longer is ended: the files of a large shop have their turn each minute too. */
+export const LONGEST_MS = 6 * 3_600_000
+
 export interface Processes {
   /** Runs scripts/NAME.ts beside the service. Returns its exit status, and the last line of its errors or else of its output. */
   run(name: 'backup' | 'drill', ...args: string[]): Promise<{ status: number | null; lastLine: string }>
@@ -14,7 +17,7 @@ export interface Processes {
  * Long work on a backup runs in processes of its own: the service gets its memory back when they end, and buyers do not wait for the
  * packing of a database. They read the same settings from the environment.
  */
-export function ownProcesses(): Processes {
+export function ownProcesses(longestMs = LONGEST_MS): Processes {
   const stopping = new AbortController()
   return {
     async run(name, ...args) {
@@ -22,6 +25,7 @@ export function ownProcesses(): Processes {
       const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         signal: stopping.signal,
+        timeout: longestMs,
       })
       const [out, problem, [status]] = await Promise.all([
         text(child.stdout),

@@ -18,9 +18,9 @@ import { copyNewFiles, listOf, lostFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
-import { type Processes, ownProcesses } from './processes.ts'
+import { LONGEST_MS, type Processes, ownProcesses } from './processes.ts'
 import { readBases } from './retention.ts'
-import { lastRuns, noteUnnoted } from './runs.ts'
+import { hasGoneWellSince, lastRuns, noteRun, noteUnnoted } from './runs.ts'
 import { keepSending } from './sending.ts'
 import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
@@ -35,11 +35,13 @@ const OLDEST_HOURS = 26
 const UNDER_WAY = 2
 /** Its exit status when files are missing in it. The database is in the backup. */
 const WITHOUT_FILES = 3
+/** Longer than LONGEST_MS, so that the process of a job has ended when the job is given up. */
+const EXPIRE_SECONDS = LONGEST_MS / 1000 + 120
 const LONG_JOB = {
   retries: 3,
   retryDelaySeconds: 60,
   retryDelayMaxSeconds: 3600,
-  expireSeconds: 6 * 3600,
+  expireSeconds: EXPIRE_SECONDS,
   atOnce: 1,
 }
 /** When the service looks again whether a gap has ended that another backup had under way. */
@@ -149,6 +151,11 @@ async function runBackup(
   // another try would copy the database again; the files have their turn each minute
   if (status === WITHOUT_FILES) return log.error({ problem: lastLine }, 'files are missing in the backup')
   if (status === 0) return log.info({ result: lastLine }, 'the database was backed up')
+  if (await hasGoneWellSince(db, 'base', startedAt)) {
+    const problem = `the backup is not complete: it ended before all files were copied: ${lastLine}`
+    await noteRun(db, { kind: 'base', startedAt, problem })
+    return log.error({ problem }, 'files are missing in the backup')
+  }
   await noteUnnoted(db, { kind: 'base', startedAt, problem: lastLine })
   throw new Error(lastLine)
 }

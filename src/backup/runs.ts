@@ -25,6 +25,12 @@ export async function noteUnnoted(db: Db, { kind, startedAt, problem }: Run): Pr
     where not exists (select from backup_runs where kind = ${kind} and started_at >= ${startedAt})`.execute(db)
 }
 
+export async function hasGoneWellSince(db: Db, kind: Run['kind'], at: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select from backup_runs where kind = ${kind} and problem is null and started_at >= ${at} limit 1`.execute(db)
+  return rows.length > 0
+}
+
 export interface LastRun {
   kind: 'base' | 'drill'
   /** When the last one ended, and when the last one went well. */

@@ -300,6 +300,7 @@ test('a file that cannot be read keeps no copy of the database from being made, 
   assert.equal(ran.status, 3, ran.out + ran.err)
   assert.match(ran.err, new RegExp(`^the backup is not complete: these files could not be copied: ${first}, ${second} \\(EISDIR.*\\)\\. See docs/backup\\.md\\n$`)) // oxfmt-ignore
   assert.match(ran.out, /not complete: \d+ MB, \d+ files; \d+ old objects removed/)
+  assert.match(ran.out, /the database\n[^]*the files\n/, 'the database does not wait for them')
   assert.equal((await idsOf(vault)).length, before.length + 1)
   assert.match((await service.call('GET', '/metrics')).body, /^till_backup_failed\{kind="backup"\} 1$/m)
   assert.equal(await runBackupJob(dataDir), 'completed', 'the service does not copy the database again for it')

@@ -75,6 +75,10 @@ test('after a time without BACKUP_URL, and at a new place, the service copies ev
   const again = await startService(t, dataDir, settings)
   await until(() => fs.existsSync(path.join(moved, 'base')) && manifestsIn(moved).length > 0)
   await until(() => !fs.existsSync(path.join(dataDir, 'postgres', 'wal', 'gap')))
+  // they come after the database
+  const filesAt = (at: string) =>
+    fs.readdirSync(path.join(at, 'files')).filter((name) => !name.endsWith('.part')).length
+  await until(() => fs.existsSync(path.join(moved, 'files')) && filesAt(moved) === filesAt(place))
   await again.kill()
   const back = await restored(t, settings)
   assert(await isPaid(back, sold.orderId))

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { bringFilesBack, knownKeys } from '../../src/backup/files.ts'
 import { IDENTITY, fileName } from '../../src/backup/names.ts'
 import { registerBackup } from '../../src/backup/register.ts'
 import { claimPlace, ownInstallation } from '../../src/backup/place.ts'
-import type { Processes } from '../../src/backup/processes.ts'
+import { type Processes, ownProcesses } from '../../src/backup/processes.ts'
+import { lastRuns, noteRun } from '../../src/backup/runs.ts'
 import type { EmbeddedPostgres } from '../../src/kit/embedded.ts'
 import { gapOf, markGap } from '../../src/kit/embedded/gap.ts'
 import type { Jobs } from '../../src/kit/jobs.ts'
@@ -142,6 +145,23 @@ test('a service that ends before it was at the place sends no part of its log wi
   assert(fs.existsSync(segment), 'it waits for the next start')
 })
 
+test('a backup that ends after its copy of the database is not repeated, and is not complete', async (t) => {
+  const shop = await startTestShop(t)
+  const isCopied = [false, true]
+  const processes = {
+    async run() {
+      if (isCopied.shift()) await noteRun(shop.db, { kind: 'base', startedAt: new Date() })
+      return { status: null, lastLine: 'The process was killed.' }
+    },
+    stop: () => {},
+  }
+  const { runBackup } = await minuteJob(t, shop, await openStorage(shop.config), processes)
+  await assert.rejects(runBackup({ fast: true }), { message: 'The process was killed.' })
+  await runBackup({ fast: true })
+  const [last] = await lastRuns(shop.db)
+  assert.match(last!.problem!, /^the backup is not complete: .* The process was killed\.$/)
+})
+
 test('while the log has a gap and another backup is under way, the service comes back to it, and only as long as the gap is there', async (t) => {
   const shop = await startTestShop(t)
   let runs = 0
@@ -156,4 +176,26 @@ test('while the log has a gap and another backup is under way, the service comes
   fs.rmSync(path.join(walFolder, 'gap'))
   await runBackup(data)
   assert.deepEqual([runs, added.length], [2, 1])
+})
+
+test('a program of the backup that takes too long is ended', async () => {
+  const { status } = await ownProcesses(1).run('backup')
+  assert.equal(status, null)
+})
+
+test('files and pictures that come after a copy of the database belong to it, and a restore brings them back or names them', async (t) => {
+  const shop = await startTestShop(t)
+  await shop.product()
+  await sql`insert into images (id, product_id) select ${`img_${'a'.repeat(26)}`}, id from products limit 1`.execute(
+    shop.db,
+  )
+  const keys = await knownKeys(shop.db)
+  assert(keys.some((key) => key.startsWith('file_')) && keys.some((key) => key.includes('img_')), String(keys))
+  const { vault } = await minuteJob(t, shop, await openStorage(shop.config))
+  assert.deepEqual((await bringFilesBack(shop.db, await openStorage({ storageDir: await temporaryFolder(t) }), vault)).missing, keys) // oxfmt-ignore
+  for (const key of keys.filter((one) => one.includes('img_')))
+    await vault.put(fileName(key), Readable.from(['a picture']))
+  const back = await bringFilesBack(shop.db, await openStorage({ storageDir: await temporaryFolder(t) }), vault)
+  assert.deepEqual(back.missing, keys.filter((one) => one.startsWith('file_'))) // oxfmt-ignore
+  assert(back.copied > 0)
 })
