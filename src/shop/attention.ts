@@ -60,6 +60,8 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select 'withdrawn', o.id, o.product_id, o.product_name, max(w.email), max(w.received_at)
         from withdrawal_orders wo join withdrawals w on w.id = wo.withdrawal_id join orders o on o.id = wo.order_id
         where wo.seller_id = ${sellerId} and wo.done_at is null and o.state not in ('refunded', 'charged_back')
+          -- before the payment there is nothing to refund
+          and o.paid_at is not null
         group by o.id)
       union all
       (select 'file_withdrawn', null, p.id, p.name, null, max(w.withdrawn_at)

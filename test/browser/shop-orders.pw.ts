@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from '@playwright/test'
 import { newEmail } from './buyer.ts'
 import { mailsTo } from './seller.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
-import { buy, codeIn, demoSeller } from './orders.ts'
+import { buy, codeIn, demoSeller, order } from './orders.ts'
 
 // In sequence, because the tests share a seller, who signs in once.
 test.describe.configure({ mode: 'default' })
@@ -325,6 +325,22 @@ test('after a withdrawal, a refund that the bank refused is asked for again as a
   await expect(refund).not.toHaveAttribute('aria-disabled')
   await refund.click()
   await expect(refunds(page)).toHaveCount(2)
+})
+
+test('a withdrawal from an order that is not paid offers no refund', async ({ page }) => {
+  const unpaid = await order(page.request)
+  const data = { clientSecret: unpaid.clientSecret, rail: 'card', scenario: 'wrong_amount' }
+  expect((await page.request.post('/api/sandbox/confirm', { data })).status()).toBe(200)
+  await expect
+    .poll(async () => {
+      const answer = await page.request.get(`/api/checkout/${unpaid.orderId}/status?email=${unpaid.email}&sync=1`)
+      return ((await answer.json()) as { status: string }).status
+    })
+    .toBe('needs_review')
+  await withdraw(page, unpaid)
+  await expect(page.getByText('The order is not paid yet, so there is nothing to refund.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Nothing is left to do' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Refund/ })).toHaveCount(0)
 })
 
 test('a refund in a withdrawal’s notice whose answer was lost is named by its own amount, and its failure is said', async ({

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { findForgotten } from '../../src/buyers/withdrawals/orders.ts'
 import { shortNumber } from '../../src/kit/order-number.ts'
-import { OPERATOR, operatorOf } from '../operator/support.ts'
-import { query, times } from '../stand-ins/processor.ts'
+import { OPERATOR, operatorOf, reviewedOrder } from '../operator/support.ts'
+import { holdBank, query, times } from '../stand-ins/processor.ts'
 import { newAddress, newBrowser, newMailbox } from '../support/seller.ts'
 import { type Answer, assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
@@ -216,6 +216,37 @@ test('the seller sees a statement with the number and the address of an order, h
   await mails(seller, /^A buyer withdraws/, 1)
   assert.equal((await ann.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
   await eventually(attention, (open) => open.length === 0)
+})
+
+test('a statement before the order is paid waits at this order, and the seller sees it once it is paid', async () => {
+  const shop = shared()
+  const { ann, email, orderId: other, attention } = await sale()
+  const { body: session } = await ann.call('GET', '/api/auth/session')
+  const seller = session.seller as { id: string; email: string }
+  const detailOf = async (orderId: string) => (await ann.call('GET', `/api/orders/${orderId}`)).body
+  const productId = await shop.product({ sellerId: seller.id })
+  const slow = await shop.checkout({ productId, email })
+  const release = await holdBank(shop, slow)
+  await shop.confirm(slow, 'delayed')
+  await eventually(
+    () => detailOf(slow.orderId),
+    ({ status }) => status === 'processing',
+  )
+  const { body } = await state({ email, contract: `Order ${shortNumber(slow.orderId)}` })
+  assert.equal(await lookedUp(body.withdrawalId), 1)
+  assert.deepEqual((await detailOf(other)).withdrawals, [], 'no other order of the address')
+  const [mail] = await mails(seller.email, /^A buyer withdraws/, 1)
+  assert.match(mail!.text.replaceAll(/\s+/g, ' '), /nothing to refund now/)
+  assert.deepEqual(await attention(), [])
+  await release()
+  await eventually(attention, (open) => open.length === 1)
+  const order = await detailOf(slow.orderId)
+  assert.deepEqual([order.status, order.withdrawals.length], ['paid', 1])
+
+  const reviewed = await reviewedOrder(shop, productId)
+  assert.equal(await lookedUp((await state({ contract: reviewed })).body.withdrawalId), 1)
+  assert.equal((await detailOf(reviewed)).withdrawals.length, 1)
+  assert.deepEqual((await attention()).map((one: { orderId: string }) => one.orderId), [slow.orderId]) // oxfmt-ignore
 })
 
 test('the seller says that nothing is left to do', async () => {

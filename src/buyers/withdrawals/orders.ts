@@ -48,7 +48,10 @@ interface Named extends Found {
   wasHeard: boolean
 }
 
-/** A short number counts only with the order's address: it is too short to name one order of all. */
+/**
+ * A short number counts only with the order's address: it is too short to name one order of all. The orders whose payment is under way or
+ * under review are taken too: the statement is looked up once, and shows at the order when it is paid.
+ */
 async function namedOrders(
   tx: Tx,
   id: string,
@@ -60,7 +63,7 @@ async function namedOrders(
     insert into withdrawal_orders as made (withdrawal_id, order_id, seller_id, is_named, has_address)
     select ${id}, o.id, o.seller_id, true, o.email = ${email} from orders o
     where (o.id = any(${[...named]}::text[]) or (o.email = ${email} and right(o.id, 8) = any(${[...ends]}::text[])))
-      and o.paid_at is not null order by o.id
+      and (o.paid_at is not null or o.state in ('processing', 'needs_review')) order by o.id
     returning order_id as "orderId", has_address as "hasAddress", exists (
       select from withdrawal_orders b join withdrawals w on w.id = b.withdrawal_id
       where b.order_id = made.order_id and b.withdrawal_id <> made.withdrawal_id and b.is_named and b.has_address

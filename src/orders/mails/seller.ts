@@ -19,7 +19,11 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_withdrawn: (order) => ({
     subject: `A buyer withdraws: ${order.productName}`,
     title: 'A buyer withdraws from the contract.',
-    text: 'The buyer of this order has stated so by the form of this service, and has an acknowledgement that the statement arrived. Your shop shows it at the order. If the buyer has a right to withdraw, refund the order there, at most 14 days after the statement; if not, write to the buyer.',
+    text: `The buyer of this order has stated so by the form of this service, and has an acknowledgement that the statement arrived. Your shop shows it at the order. ${
+      order.paidAt
+        ? 'If the buyer has a right to withdraw, refund the order there, at most 14 days after the statement; if not, write to the buyer.'
+        : 'The order is not paid yet, so there is nothing to refund now. When it is paid, your shop shows it under “Needs attention”: if the buyer has a right to withdraw, refund the order then; if not, write to the buyer.'
+    }`,
     facts: orderFacts(order),
   }),
   seller_paid_late: (order) => ({

@@ -19,7 +19,7 @@ interface WithdrawalPartProps {
 /** Statements of withdrawal that wait for the seller, with the refund that answers them. */
 export function WithdrawalPart({ order, onDone, onRefund }: WithdrawalPartProps) {
   const open = order.withdrawals.filter(({ doneAt }) => doneAt === null)
-  const isOver = order.status === 'refunded' || order.status === 'charged_back'
+  const isOver = ['refunded', 'charged_back', 'expired'].includes(order.status)
   if (order.withdrawals.length === 0) return null
   return (
     <Notice
@@ -35,6 +35,9 @@ export function WithdrawalPart({ order, onDone, onRefund }: WithdrawalPartProps)
       </ul>
       {order.consents.length > 0 && (
         <p>Before the order the buyer agreed to get the files at once and to lose the right of withdrawal.</p>
+      )}
+      {!isOver && !order.paidAt && (
+        <p>The order is not paid yet, so there is nothing to refund. When it is paid, you can refund it here.</p>
       )}
       {open.length > 0 && !isOver && <Answer order={order} onDone={onDone} onRefund={onRefund} />}
     </Notice>
