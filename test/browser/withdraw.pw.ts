@@ -104,3 +104,18 @@ test('what a buyer changes in a statement stays in another language', async ({ p
   await page.getByLabel('Language').selectOption('de')
   await expect(page.getByLabel(de.withdraw.name)).toHaveValue('Rob Buyer')
 })
+
+test('what a buyer pastes with tabs, no-break spaces and control characters is taken', async ({ page }) => {
+  await page.goto('/withdraw/')
+  await fill(page, newEmail())
+  await page.getByLabel('Your name').fill('\u0000\u001b')
+  await page.getByLabel(/^Order number/).fill('\u00a0the book\tof 3\u0007 July\u00a0')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Please enter your name.')).toBeVisible()
+  await page.getByLabel('Your name').fill('\u00a0Bob\tBuyer')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Confirm withdrawal' }).click()
+  await expect(page.getByRole('heading', { name: 'Your statement has arrived' })).toBeVisible()
+  await expect(page.locator('dd').filter({ hasText: /^Bob Buyer$/ })).toBeVisible()
+  await expect(page.locator('dd').filter({ hasText: /^the book of 3 July$/ })).toBeVisible()
+})

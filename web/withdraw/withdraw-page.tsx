@@ -98,9 +98,10 @@ function Ask({ draft, onAsk }: { draft: Draft; onAsk: (statement: Statement) => 
   const submit = (event: Event) => {
     event.preventDefault()
     setTries(tries + 1)
-    const wrong = faultsOf(typed)
+    const statement = { ...typed, name: oneLine(typed.name), contract: oneLine(typed.contract) }
+    const wrong = faultsOf(statement)
     setFaults(wrong)
-    if (Object.keys(wrong).length === 0) onAsk(typed)
+    if (Object.keys(wrong).length === 0) onAsk(statement)
   }
   const field = (name: keyof Statement) => ({
     id: name,
@@ -138,6 +139,13 @@ function Ask({ draft, onAsk }: { draft: Draft; onAsk: (statement: Statement) => 
     </>
   )
 }
+
+/** The service refuses tabs and other control characters, which come along when a buyer pastes from a mail or a table. */
+const oneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .trim()
 
 function faultsOf({ name, contract, email }: Statement): Faults {
   if (name.trim() === '') return { name: WORDS.noName }
