@@ -21,8 +21,8 @@ const REFUND_DAYS = 60
 const RECALLED_DAYS = 14
 
 /**
- * Lists everything that waits for a seller, by weight. Disputes come oldest first, because the oldest one's answer is due first; others
- * come newest first. `payable` tells whether a processor of this service takes a currency.
+ * Lists everything that waits for a seller, by weight. Disputes and withdrawals come oldest first, because the oldest one's answer is due
+ * first; others come newest first. `payable` tells whether a processor of this service takes a currency.
  */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
   const { rows: sold } = await sql<{ currency: string }>`
@@ -57,7 +57,8 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
               and n.created_at > r.created_at and n.state <> 'failed')
         order by r.created_at desc limit ${MOST_SHOWN})
       union all
-      (select 'withdrawn', o.id, o.product_id, o.product_name, max(w.email), max(w.received_at)
+      -- the seller's 14 days run from the first statement
+      (select 'withdrawn', o.id, o.product_id, o.product_name, o.email, min(w.received_at)
         from withdrawal_orders wo join withdrawals w on w.id = wo.withdrawal_id join orders o on o.id = wo.order_id
         where wo.seller_id = ${sellerId} and wo.done_at is null and o.state not in ('refunded', 'charged_back')
           -- before the payment there is nothing to refund
@@ -87,7 +88,7 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and exists (
           select from product_prices pp where pp.product_id = p.id and pp.currency = any(${unpayable}))
         order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
-    order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what = 'disputed' then w.at end,
+    order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what in ('disputed', 'withdrawn') then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
   return rows
 }

@@ -218,6 +218,24 @@ test('the seller sees a statement with the number and the address of an order, h
   await eventually(attention, (open) => open.length === 0)
 })
 
+test('the list shows a withdrawal with its first statement and the order’s address, the oldest first', async () => {
+  const { ann, email, orderId, attention } = await sale()
+  const { seller } = (await ann.call('GET', '/api/auth/session')).body
+  const later = await shared().paid({ productId: await shared().product({ sellerId: seller.id }), email })
+  const stated = async (given: Given): Promise<string> => {
+    const { withdrawalId } = (await state(given)).body
+    await lookedUp(withdrawalId)
+    return withdrawalId
+  }
+  const first = await stated({ email, contract: orderId })
+  await stated({ email, contract: later.orderId })
+  await stated({ email: `zz-${newMailbox()}`, contract: orderId })
+  const shown = (await attention()) as { orderId: string; email: string; at: string }[]
+  assert.deepEqual(shown.map((one) => [one.orderId, one.email]), [[orderId, email], [later.orderId, email]]) // oxfmt-ignore
+  const [{ at }] = (await query<{ at: Date }>(shared().db, sql`select received_at as at from withdrawals where id = ${first}`)) as [{ at: Date }] // oxfmt-ignore
+  assert.equal(shown[0]!.at, at.toISOString())
+})
+
 test('a statement before the order is paid waits at this order, and the seller sees it once it is paid', async () => {
   const shop = shared()
   const { ann, email, orderId: other, attention } = await sale()
