@@ -198,6 +198,43 @@ test('a save never overwrites another person’s change unseen, and typed text s
   expect([saved.name, saved.description, saved.amount]).toEqual(['The Quiet Shop, second edition', 'Mine', 2500])
 })
 
+test('taking a product off sale saves no typed text, whatever it is', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await published(context)
+  const onService = async () => {
+    const { status, name, amount } = await ask<Product>(context, 'GET', `products/${id}`)
+    return [status, name, amount]
+  }
+  const isDraft = page.getByText('It is a draft again: its link says that it is not for sale.')
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'What buyers pay').fill('1')
+  await button(page, 'Take it off sale').click()
+  await expect(isDraft).toBeVisible()
+  await expect(field(page, 'What buyers pay')).toHaveValue('1')
+  await expect(page.getByText('Not saved yet')).toBeVisible()
+  expect(await onService()).toEqual(['draft', 'The Quiet Shop', 1900])
+  await button(page, 'Save and publish').click()
+  await expect(page.getByText('Everything is saved')).toBeVisible()
+  expect(await onService()).toEqual(['active', 'The Quiet Shop', 100])
+
+  await field(page, 'Name').fill('')
+  await field(page, 'Description').fill('Mine')
+  await ask(context, 'PATCH', `products/${id}`, { amount: 2500 })
+  // what another tab has saved is shown first
+  await button(page, 'Take it off sale').click()
+  await expect(alert(page, 'This was changed in the meantime.')).toBeVisible()
+  await button(page, 'Show the latest, keep what I typed').click()
+  await button(page, 'Take it off sale').click()
+  await expect(isDraft).toBeVisible()
+  expect(await onService()).toEqual(['draft', 'The Quiet Shop', 2500])
+  await field(page, 'Name').fill('Renamed')
+  await page.reload()
+  await expect(field(page, 'Description')).toHaveValue('Mine')
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  expect(await onService()).toEqual(['draft', 'Renamed', 2500])
+})
+
 test('discarding restored text shows what another tab has saved since, also after an upload', async ({
   page,
   context,

@@ -52,7 +52,8 @@ interface State {
 
 /** A product's form: the typed text, the saved version, and the version that another person has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
-  const { state, latest, show, set } = useFormState(seller, first)
+  const kept = useFormState(seller, first)
+  const { state, latest, show, set } = kept
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   const dirty = differs(draft, base)
@@ -64,8 +65,9 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     return saved
   }
 
-  /** Saves the changes, and `status` where one is given. Returns the product, or undefined where it was not saved. */
+  /** Saves the changes, and `status` where one is given, but for a draft only the status. Returns the product, or undefined where it was not saved. */
   async function save(status?: Product['status']): Promise<Product | undefined> {
+    if (product && status === 'draft') return makeDraft(id, kept)
     const faults = faultsOf(draft)
     const tries = state.tries + 1
     set({ faults, tries })
@@ -137,6 +139,23 @@ function useFormState(seller: Seller, first: Versioned | undefined) {
     saveDraft(seller.id, product?.id ?? NEW, differs(draft, base) ? { draft, base, version } : undefined)
   }
   return { state, latest: () => latestRef.current, show, set }
+}
+
+/** The typed text stays unsaved: neither a half-typed price nor a fault may keep a product on sale. */
+async function makeDraft(
+  id: string,
+  { state, latest, set }: ReturnType<typeof useFormState>,
+): Promise<Product | undefined> {
+  set({ newest: undefined })
+  try {
+    const saved = await changeProduct(id, { status: 'draft' }, state.seen?.version)
+    set(refreshed(latest(), saved))
+    return saved.product
+  } catch (trouble) {
+    if (!isRefusal(trouble, 'changed_meanwhile')) throw trouble
+    set({ newest: await getProduct(id) })
+    return undefined
+  }
 }
 
 /** The tab keeps the typed text, but not when the tab is closed. */

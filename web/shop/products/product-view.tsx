@@ -42,8 +42,8 @@ function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
 }
 
 /**
- * Saves the typed text, together with a new status when the seller pressed a button for one. `pressed` is that status:
- * the result appears beside its button.
+ * Saves the typed text, with the new status when the seller pressed a button that sells. A button for a draft saves only that status.
+ * `pressed` is the status: the result appears beside its button.
  */
 function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {
   const action = useAction()
