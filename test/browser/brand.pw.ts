@@ -134,6 +134,38 @@ test('where the seller asks, buyers tick a box for each statement, in their lang
   await context.close()
 })
 
+test('where the seller begins to ask while the page is open, the page comes again with the boxes and the typed text', async ({
+  page,
+  browser,
+}) => {
+  await signUp(page)
+  const product = await newProduct(page)
+  const context = await browser.newContext({ ...SIZES.phone, baseURL: new URL(page.url()).origin })
+  const buyer = await context.newPage()
+  let sent = 0
+  buyer.on(
+    'request',
+    (request) => (sent += Number(request.method() === 'POST' && request.url().endsWith('/api/checkout'))),
+  )
+  await buyer.goto(`/pay/?product=${product}`)
+  await expect(payButton(buyer)).toBeVisible()
+  await page.getByLabel(/^Ask buyers to agree/).check()
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByText('Saved. Buyers see it from now on.')).toBeVisible()
+  await buyer.getByLabel('E-mail').fill('bob@example.com')
+  await payByCard(buyer)
+  const boxes = buyer.getByRole('group', { name: 'Your consent' }).getByRole('checkbox')
+  await expect(boxes).toHaveCount(2)
+  await expect(buyer.getByLabel('E-mail')).toHaveValue('bob@example.com')
+  await expect(buyer.getByRole('alert')).toHaveCount(0)
+  expect(sent).toBe(1)
+  for (const box of await boxes.all()) await box.check()
+  await payByCard(buyer)
+  await expect(buyer.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+  expect(sent).toBe(2)
+  await context.close()
+})
+
 test('a box that is unticked while the order is being made takes the press back', async ({ page, browser }) => {
   await signUp(page)
   await page.getByLabel(/^Ask buyers to agree/).check()

@@ -139,7 +139,7 @@ test('a refusal of the service is said in the buyer’s language', async ({ brow
   for (const [status, code, text] of [
     [409, 'shop_not_open', de.ui.shopNotOpen],
     // a setting of the seller has changed since the page was opened
-    [422, 'country_required', de.ui.notAccepted],
+    [422, 'country_unconfirmed', de.ui.notAccepted],
   ] as const) {
     await page.unroute('**/api/checkout')
     await page.route('**/api/checkout', (route) => route.fulfill({ status, json: { code, detail: 'In English.' } }))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { BetterEmail, useHeldEmail } from '../ui/better-email.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
-import { ApiError } from '../ui/api.ts'
+import type { ApiError } from '../ui/api.ts'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { wordsOf } from '../ui/language.ts'
 import type { State } from './state.ts'
@@ -17,7 +17,7 @@ export function useContact({ kept, trouble }: State, onType: () => void) {
   const [fault, setFault] = useState<string>()
   const [held, setHeld] = useState(false)
   const isHeld = useHeldEmail()
-  const isRefused = trouble instanceof ApiError && trouble.code === 'validation_failed'
+  const isRefused = (trouble as Partial<ApiError> | undefined)?.code === 'validation_failed'
   const refusedFault = isRefused && email.trim() === kept?.email ? words.checkAddress : undefined
   const change = (value: string) => {
     setEmail(value)

@@ -1,4 +1,4 @@
-import { getStatus, ApiError, type OrderStatus } from '../ui/api.ts'
+import { getStatus, type ApiError, type OrderStatus } from '../ui/api.ts'
 import { lateLooks } from '../ui/late-looks.ts'
 import type { Store } from '../ui/store.ts'
 import { isHeld } from './form-lock.ts'
@@ -53,7 +53,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     } catch (trouble) {
       failures += 1
       if (!isCurrent()) return
-      if (trouble instanceof ApiError && trouble.code === 'order_not_found') listener.unknown()
+      if ((trouble as Partial<ApiError>).code === 'order_not_found') listener.unknown()
       // A single lost answer while waiting is not worth a message to the buyer.
       else if (failures > 1 || !order || !navigator.onLine) set({ trouble, failedAt: 'check' })
     }
@@ -63,7 +63,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     const { kept, order, trouble, notice, watching, busy } = get()
     if (!kept?.orderId || (busy && busy !== 'in_form')) return undefined
     if (failures > 0) {
-      const wanted = trouble instanceof ApiError ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
+      const wanted = ((trouble as Partial<ApiError> | undefined)?.retryAfterSeconds ?? 0) * 1000
       return Math.min(Math.max(wanted, 1000 * 2 ** failures), POLL_MS.most)
     }
     const view = viewOf(get())

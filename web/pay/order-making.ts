@@ -8,13 +8,14 @@ import {
   type ProductView,
   type Wish,
 } from '../ui/api.ts'
+import { reload } from '../ui/language-choice.tsx'
 import { rememberOrder } from '../ui/my-orders.ts'
 import { newKey } from '../ui/new-key.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
 import { keep, readKept, type Kept } from './saved-checkout.ts'
 import { ownSite } from './site.ts'
-import { NO_ORDER, type State } from './state.ts'
+import { isClosing, NO_ORDER, type State } from './state.ts'
 
 /** The answer about an order of a link has the first two, and any other one the token. */
 type Answer = Created & { emailHint?: string; productId?: string; statusToken?: string }
@@ -52,11 +53,14 @@ export function makeOrders(
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
       if (code === 'order_not_found') return startOver()
-      // A refused address or currency is not worth keeping. A key that belongs to another request cannot be used again.
-      if (/validation_|key_reused|not_offered/.test(code)) keep(productId, undefined)
-      if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
+      // A refused address or currency is not worth keeping, nor an order that lacks something. A key that belongs to another request cannot be
+      // used again.
+      if (/validation_|_reused|not_offered|_required/.test(code)) keep(productId, undefined)
+      if (/_reused/.test(code) && !secondTry) await create(kept.email, wish, true)
+      // The seller has begun to ask for a consent or the country. The page comes again with the field, and makes no order by itself.
+      if (/_required/.test(code)) reload()
       // The order may be closed because it was paid.
-      if (code === 'payment_closed') void following.check()
+      if (isClosing(trouble)) void following.check()
     }
   }
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Created, ProductView } from '../ui/api.ts'
-import { keepTyped } from '../ui/language-choice.tsx'
+import { reload } from '../ui/language-choice.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { waysIn } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
@@ -42,10 +42,7 @@ export function ProcessorForm(props: ProcessorFormProps) {
   // The page's security policy allows only the processor that the product had when the page was made.
   const isExpected = processor === product.payments.processor
   const again = useCallback(() => {
-    if (lacksPart || !isExpected) {
-      keepTyped()
-      return location.reload()
-    }
+    if (lacksPart || !isExpected) return reload()
     setTries((before) => before + 1)
     // The pressed button has left the page.
     whole.current?.focus()

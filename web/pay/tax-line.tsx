@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { share, stepOf } from '../../src/kit/money.ts'
-import { ApiError, type OrderStatus, type ProductView } from '../ui/api.ts'
+import type { ApiError, OrderStatus, ProductView } from '../ui/api.ts'
 import { percent } from '../ui/format.ts'
 import { say, wordsOf } from '../ui/language.ts'
 import { taxName } from '../ui/tax-name.ts'
@@ -53,7 +53,7 @@ export function useTax(product: ProductView, { kept, trouble }: State, asked: Pi
     /** Where the buyer is, for the order. Undefined: that is not said yet. */
     read: () => (isAsked ? readerRef.current?.() : {}),
     /** Its VAT number is why the order was not made, and the field says so. */
-    isRefused: TaxPart && trouble instanceof ApiError && trouble.code.startsWith('tax_id'),
+    isRefused: TaxPart && (trouble as Partial<ApiError> | undefined)?.code?.startsWith('tax_id'),
     part: TaxPart && <TaxPart {...{ product, kept: kept?.wish, refused: trouble, readerRef, ...asked }} />,
   }
 }

@@ -21,6 +21,12 @@ export function keepTyped(): void {
   writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
 }
 
+/** Loads the page again, with what the buyer has typed. */
+export function reload(): void {
+  keepTyped()
+  location.reload()
+}
+
 /** On the pages with our own footer. */
 export const showLanguageChoice = (): void => render(<LanguageChoice />, document.getElementById('language')!)
 
