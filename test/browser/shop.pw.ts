@@ -394,6 +394,36 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('Add a file below; then you can publish it')).toBeVisible()
 })
 
+test('an upload keeps its place while the service is down, and when the seller has to sign in again', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const bytes = Buffer.alloc(2_000_000, 'till')
+  const half = bytes.length / 2
+  const begun: string[] = []
+  const offsets: string[] = []
+  const heads = [503, 401]
+  await page.route(/\/api\/uploads(\/|$)/, async (route) => {
+    const request = route.request()
+    if (request.method() === 'POST') begun.push(request.url())
+    if (request.method() === 'HEAD' && heads.length > 0) return route.fulfill({ status: heads.shift()! })
+    if (request.method() !== 'PATCH') return route.continue()
+    offsets.push(request.headers()['upload-offset']!)
+    if (offsets.length > 1) return route.continue()
+    await route.fetch({ postData: bytes.subarray(0, half) })
+    await route.abort()
+  })
+  await page.goto(`/shop/#/products/${id}`)
+  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', bytes])
+  await expect(page.getByText('You have been signed out.')).toBeVisible()
+  await button(page, 'Continue book.bin').click()
+  await expect(page.getByRole('list', { name: 'Files' }).locator('.name')).toHaveText('book.bin')
+  expect(offsets).toEqual(['0', String(half)])
+  expect(begun).toHaveLength(1)
+})
+
 test('an upload that was complete before it was cancelled is shown as what it is, also after a reload', async ({
   page,
   context,

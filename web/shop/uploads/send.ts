@@ -1,4 +1,4 @@
-import type { DetailedError, Upload } from 'tus-js-client'
+import type { DetailedError, HttpResponse, Upload } from 'tus-js-client'
 import { ApiError, type Problem } from '../../ui/api.ts'
 import { apiBase } from '../../ui/page-data.ts'
 import { fetched } from '../load.ts'
@@ -48,8 +48,12 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
       // The API may be on another host of our domain.
       ;(request.getUnderlyingObject() as XMLHttpRequest).withCredentials = true
     },
+    onAfterResponse: (request, response) => {
+      // The library takes every refused HEAD for "there is no such upload", and begins a new one.
+      if (request.getMethod() === 'HEAD' && isPlaceKept(response.getStatus())) throw new HeadRefused(response)
+    },
     onShouldRetry: (error) => {
-      const status = error.originalResponse?.getStatus() ?? 0
+      const status = responseOf(error)?.getStatus() ?? 0
       const retry =
         status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
       if (retry) sending.onLost()
@@ -69,6 +73,25 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   if (earlier) upload.resumeFromPreviousUpload(earlier)
   upload.start()
   return { upload, done }
+}
+
+/** The answer to the question how many bytes have arrived says nothing about the upload: it still has its place. */
+class HeadRefused extends Error {
+  readonly response: HttpResponse
+
+  constructor(response: HttpResponse) {
+    super('The service did not say how much it has.')
+    this.response = response
+  }
+}
+
+/** The library itself tries again after 423. After 404 and 410 the upload is gone. */
+const isPlaceKept = (status: number): boolean => status >= 400 && ![404, 410, 423].includes(status)
+
+function responseOf(error: Error | DetailedError): HttpResponse | undefined {
+  if (!('originalRequest' in error)) return undefined
+  const { originalResponse, causingError } = error
+  return originalResponse ?? (causingError instanceof HeadRefused ? causingError.response : undefined)
 }
 
 /**
@@ -91,11 +114,16 @@ export async function end(url: string): Promise<boolean> {
 }
 
 function troubleOf(error: Error | DetailedError): unknown {
-  const response = 'originalResponse' in error ? error.originalResponse : undefined
+  const response = responseOf(error)
   if (!response?.getStatus()) return 'originalRequest' in error ? new ApiError({ code: 'unreachable' }) : error
   const wait = Number(response.getHeader('Retry-After'))
   return new ApiError(
-    { code: 'unexpected', ...problemIn(response.getBody()), status: response.getStatus() },
+    // The answer to a HEAD has no body.
+    {
+      code: response.getStatus() === 401 ? 'not_signed_in' : 'unexpected',
+      ...problemIn(response.getBody()),
+      status: response.getStatus(),
+    },
     wait > 0 ? wait : undefined,
   )
 }
