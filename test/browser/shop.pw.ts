@@ -424,6 +424,23 @@ test('an upload keeps its place while the service is down, and when the seller h
   expect(begun).toHaveLength(1)
 })
 
+test('a file for which there is no room is refused in the words of the service', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const detail = 'A product may have at most 500 files. Removed files count too.'
+  await page.route('**/api/uploads', (route) =>
+    route.fulfill({
+      status: 413,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ code: 'quota_exceeded', status: 413, detail }),
+    }),
+  )
+  await page.goto(`/shop/#/products/${id}`)
+  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', Buffer.from('a book')])
+  await expect(page.getByText('Stopped')).toBeVisible()
+  await expect(alert(page, detail)).toBeVisible()
+})
+
 test('an upload that was complete before it was cancelled is shown as what it is, also after a reload', async ({
   page,
   context,

@@ -677,7 +677,12 @@ test('a seller whom the operator does not trust has a small quota, for files and
     eve.send('PUT', `/api/products/${eve.productId}/image`, picture, { 'content-type': 'image/png' })
   const post = (size: number) => eve.send('POST', `/api/products/${eve.productId}/files?name=x`, randomBytes(size))
   assert.equal((await eve.begin(600_000)).status, 201)
-  assertProblem(await post(400_001), 413, 'quota_exceeded')
+  const refused = await post(400_001)
+  assertProblem(refused, 413, 'quota_exceeded')
+  assert.equal(
+    refused.body.detail,
+    'This file has 0.5 MB, and 0.4 MB of your 1 MB are left. Unfinished uploads and removed files count too.',
+  )
   assertProblem(await eve.begin(400_001), 413, 'quota_exceeded')
   assertProblem(await illustrate(), 413, 'quota_exceeded')
   await sql`update sellers set trusted_at = now() where id = ${eve.sellerId}`.execute(shop.db)

@@ -15,10 +15,6 @@ const REFUSALS: Record<string, Said> = {
     text: 'Nothing was lost. Please try again in a moment.',
   },
   file_too_large: { title: 'This file is larger than allowed here.' },
-  quota_exceeded: {
-    title: 'Your shop has no room left for this file.',
-    text: 'Remove files that are no longer needed.',
-  },
   checksum_mismatch: {
     title: 'The file was damaged on the way.',
     text: 'None of it was kept. Continue to send it again.',

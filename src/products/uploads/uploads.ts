@@ -80,7 +80,7 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
     await checkProduct(tx, upload)
     const quotaBytes = quotaOf(limits, owner)
     if (quotaBytes > 0 && used + upload.sizeBytes > quotaBytes)
-      throw new Refusal('quota_exceeded', `${Math.max(0, quotaBytes - used)} of your ${quotaBytes} bytes are left.`)
+      throw new Refusal('quota_exceeded', noRoom(upload.sizeBytes, Math.max(0, quotaBytes - used), quotaBytes))
     if (open >= MOST_OPEN) throw new Refusal('quota_exceeded', 'Too many uploads are unfinished: finish or end some.')
     const { sellerId, productId, name, sizeBytes, sha256 = null, replaces = null } = upload
     const { rows } = await sql<Upload>`
@@ -89,6 +89,12 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
       returning ${COLUMNS}`.execute(tx)
     return rows[0]!
   })
+}
+
+/** The page shows it to the seller. */
+function noRoom(sizeBytes: number, leftBytes: number, quotaBytes: number): string {
+  const megabytes = (bytes: number, round = Math.floor) => `${(round(bytes / 1e5) / 10).toLocaleString('en')} MB`
+  return `This file has ${megabytes(sizeBytes, Math.ceil)}, and ${megabytes(leftBytes)} of your ${megabytes(quotaBytes)} are left. Unfinished uploads and removed files count too.`
 }
 
 export interface UploadOwner {
