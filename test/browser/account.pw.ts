@@ -259,6 +259,39 @@ test('when the session has ended, a press leads to the sign-in, and the text of 
   await expect(legalName).toHaveValue('')
 })
 
+test('a save of the invoice or the tax profile leaves alone what another tab has changed since', async ({
+  page,
+  context,
+}) => {
+  const profile = async (path: string, method = 'GET', data?: object) => {
+    const response = await context.request.fetch(`/api/${path}`, { method, data, headers: { origin: BASE_URL } })
+    expect(response.ok(), await response.text()).toBe(true)
+    return ((await response.json()) as { profile: object }).profile
+  }
+  await signUp(page)
+  const place = { name: 'Ann Books', address: ['Old Street 1'], postcode: '10115', city: 'Berlin', country: 'DE' }
+  await profile('invoice-profile', 'PUT', { on: false, ...place, taxIds: [] })
+  await profile('tax/profile', 'PUT', { country: 'DE', exempt: true, prices: 'inclusive' })
+  await page.reload()
+  await expect(page.getByLabel('Legal name')).toHaveValue('Ann Books')
+  await expect(page.locator('#tax').getByLabel('Where you are established')).toHaveValue('DE')
+
+  const address = ['New Street 2', 'Second court']
+  const taxIds = [{ country: 'DE', id: 'DE136695976' }]
+  await profile('invoice-profile', 'PUT', { on: false, ...place, address, taxIds })
+  await profile('tax/profile', 'PUT', { country: 'DE', exempt: true, prices: 'inclusive', taxIds: ['DE136695976'] })
+  await page.getByLabel('Note (optional)').fill('Small business, no tax.')
+  await page.getByRole('button', { name: 'Save the invoice profile' }).click()
+  await expect(page.getByText('Saved. New sales get no invoice.')).toBeVisible()
+  expect(await profile('invoice-profile')).toMatchObject({ address, taxIds, note: 'Small business, no tax.' })
+  await expect(page.getByLabel('Street and number')).toHaveValue(address.join('\n'))
+  await page.getByLabel('Your prices').selectOption('exclusive')
+  await page.getByRole('button', { name: 'Save the tax profile' }).click()
+  await expect(page.getByText('Saved. It counts for new orders.')).toBeVisible()
+  expect(await profile('tax/profile')).toMatchObject({ taxIds: ['DE136695976'], prices: 'exclusive', exempt: true })
+  await expect(page.getByLabel('Your tax IDs')).toHaveValue('DE136695976')
+})
+
 /** Another account signs in by another tab of this browser. */
 async function signInElsewhere({ request }: BrowserContext, page: Page): Promise<string> {
   const [email, headers] = [newSellerEmail(), { origin: BASE_URL }]

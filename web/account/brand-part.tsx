@@ -7,7 +7,7 @@ import type { Account } from './account.ts'
 import { type Brand, type BrandChange, changeBrand, getBrand } from './brand-api.ts'
 import { LogoField } from './logo-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
-import { useTyped } from './typed.ts'
+import { useTypedOver } from './typed.ts'
 
 const LINKS = [
   ['websiteUrl', 'Your website'],
@@ -31,13 +31,8 @@ const typedOf = (brand: Brand): Typed => ({
   asksConsent: brand.asksConsent ? YES : '',
 })
 
-/** The fields of `typed` that differ from `base`. */
-const changedIn = (typed: Typed, base: Typed): Partial<Typed> =>
-  Object.fromEntries(Object.entries(typed).filter(([name, value]) => value !== base[name as keyof Typed]))
-
 /** Only the changed members, so that changes from another tab to other fields stay. */
-function changesOf(typed: Typed, base: Typed): BrandChange {
-  const { asksConsent, ...texts } = changedIn(typed, base)
+function changesOf({ asksConsent, ...texts }: Partial<Typed>): BrandChange {
   return {
     ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim() || null])),
     ...(asksConsent !== undefined && { asksConsent: asksConsent === YES }),
@@ -66,13 +61,13 @@ interface FormProps {
 }
 
 function BrandForm({ account, brand, onChanged }: FormProps) {
-  // What was typed stays together with the values that the form began with: another tab can have changed the brand since.
-  const [{ typed, base }, setState] = useTyped(account, 'brand-form', { typed: typedOf(brand), base: typedOf(brand) })
+  const form = useTypedOver(account, 'brand-form', typedOf(brand))
+  const { typed } = form
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [pressed, setPressed] = useState(0)
   const action = useAction()
   const change = (field: keyof Typed, value: string) => {
-    setState({ typed: { ...typed, [field]: value }, base })
+    form.change({ [field]: value })
     setFaults({ ...faults, [field]: undefined })
     action.clear()
   }
@@ -82,15 +77,13 @@ function BrandForm({ account, brand, onChanged }: FormProps) {
     const wrong = faultsOf(typed)
     setFaults(wrong)
     if (Object.keys(wrong).length > 0) return
-    const changes = changesOf(typed, base)
+    const changes = changesOf(form.changes)
     void action.run(async () => {
       const changed = await account.asSeller(() =>
         Object.keys(changes).length > 0 ? changeBrand(changes) : getBrand(),
       )
       onChanged(changed)
-      const saved = typedOf(changed)
-      // Text that was typed during the request stays, on top of the saved values.
-      setState((present) => ({ typed: { ...saved, ...changedIn(present.typed, typed) }, base: saved }))
+      form.settle(typedOf(changed))
       return 'Saved. Buyers see it from now on.'
     })
   }

@@ -4,10 +4,10 @@ import { apiBase } from '../ui/page-data.ts'
 import { TextField, useFaultFocus } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import type { Account } from './account.ts'
-import { type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
+import { type InvoiceProfile, type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
 import { CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
-import { useTyped } from './typed.ts'
+import { useTypedOver } from './typed.ts'
 
 interface Typed {
   on: boolean
@@ -38,6 +38,14 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
+const profileOf = ({ address, taxIds, note, country, ...rest }: Typed): InvoiceProfile => ({
+  ...rest,
+  country: country.trim(),
+  address: linesOf(address),
+  taxIds: linesOf(taxIds).map((line) => ({ country: line.slice(0, 2), id: line.slice(2).trim() })),
+  ...(note.trim() && { note }),
+})
+
 /** Whether sales get invoices, and the seller's texts on them. */
 export function InvoicesPart({ account }: { account: Account }) {
   const { value: own, put } = useLoad('invoices', () => account.asSeller(getInvoiceProfile))
@@ -61,12 +69,13 @@ export function InvoicesPart({ account }: { account: Account }) {
 }
 
 function Form({ account, own, onSaved }: { account: Account; own: OwnProfile; onSaved: (own: OwnProfile) => void }) {
-  const [typed, setTyped] = useTyped(account, 'invoices', typedOf(own))
+  const form = useTypedOver(account, 'invoices-form', typedOf(own))
+  const { typed } = form
   const [faults, setFaults] = useState<Partial<Record<keyof Typed, string>>>({})
   const [tries, setTries] = useState(0)
   const action = useAction()
   const change = (more: Partial<Typed>) => {
-    setTyped({ ...typed, ...more })
+    form.change(more)
     setFaults({})
     action.clear()
   }
@@ -77,19 +86,13 @@ function Form({ account, own, onSaved }: { account: Account; own: OwnProfile; on
     setFaults(wrong)
     if (Object.keys(wrong).length > 0) return
     void action.run(async () => {
-      const { address, taxIds, note, country, ...rest } = typed
-      const saved = await account.asSeller(() =>
-        putInvoiceProfile({
-          ...rest,
-          country: country.trim(),
-          address: linesOf(address),
-          taxIds: linesOf(taxIds).map((line) => ({ country: line.slice(0, 2), id: line.slice(2).trim() })),
-          ...(note.trim() && { note }),
-        }),
-      )
+      const saved = await account.asSeller(async () => {
+        // Another tab can have saved other fields since.
+        const present = await getInvoiceProfile()
+        return putInvoiceProfile(profileOf(present.profile ? { ...typedOf(present), ...form.changes } : typed))
+      })
       onSaved(saved)
-      // Text that was typed during the request stays.
-      setTyped((present) => (present === typed ? typedOf(saved) : present))
+      form.settle(typedOf(saved))
       return saved.profile?.on ? 'Saved. New sales get an invoice.' : 'Saved. New sales get no invoice.'
     })
   }

@@ -6,7 +6,7 @@ import type { Account } from './account.ts'
 import { COUNTRIES, CountryField } from './country-field.tsx'
 import { Do, Part, Refused, Saved } from './part.tsx'
 import { getTax, removeTax, saveTax, type OwnTax, type TaxProfile } from './tax-api.ts'
-import { useTyped } from './typed.ts'
+import { useTypedOver } from './typed.ts'
 
 const EMPTY: TaxProfile = { country: '', taxIds: [], oss: false, exempt: false, prices: 'inclusive', category: 'standard' } // oxfmt-ignore
 
@@ -17,6 +17,11 @@ const typedOf = ({ profile }: OwnTax): Typed => {
   const { taxIds, ...rest } = profile ?? EMPTY
   return { ...rest, taxIds: taxIds.join(', ') }
 }
+
+const profileOf = ({ taxIds, ...rest }: Typed): TaxProfile => ({
+  ...rest,
+  taxIds: taxIds.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean), // oxfmt-ignore
+})
 
 /** Whether and how the seller's orders have tax. */
 export function TaxPart({ account }: { account: Account }) {
@@ -33,26 +38,29 @@ export function TaxPart({ account }: { account: Account }) {
 }
 
 function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; onChanged: (tax: OwnTax) => void }) {
-  const [typed, setTyped] = useTyped(account, 'tax', typedOf(tax))
+  const form = useTypedOver(account, 'tax-form', typedOf(tax))
+  const { typed } = form
   const [fault, setFault] = useState<string>()
   const [tries, setTries] = useState(0)
   const action = useAction()
   const set = (more: Partial<Typed>) => {
-    setTyped({ ...typed, ...more })
+    form.change(more)
     setFault(undefined)
     action.clear()
   }
   const submit = (event: Event) => {
     event.preventDefault()
-    const taxIds = typed.taxIds.split(/[,;\n]/).map((one) => one.trim()).filter(Boolean) // oxfmt-ignore
     setTries(tries + 1)
     setFault(typed.country ? undefined : 'Please choose your country.')
     if (!typed.country) return
     void action.run(async () => {
-      const saved = await account.asSeller(() => saveTax({ ...typed, taxIds }))
+      const saved = await account.asSeller(async () => {
+        // Another tab can have saved other fields since.
+        const present = await getTax()
+        return saveTax(profileOf(present.profile ? { ...typedOf(present), ...form.changes } : typed))
+      })
       onChanged(saved)
-      // Text that was typed during the request stays.
-      setTyped((present) => (present === typed ? typedOf(saved) : present))
+      form.settle(typedOf(saved))
       return 'Saved. It counts for new orders.'
     })
   }
@@ -60,7 +68,7 @@ function TaxForm({ account, tax, onChanged }: { account: Account; tax: OwnTax; o
     void action.run(async () => {
       const removed = await account.asSeller(removeTax)
       onChanged(removed)
-      setTyped(typedOf(removed))
+      form.settle(typedOf(removed))
       return 'Removed. Nothing is said about tax.'
     })
   return (

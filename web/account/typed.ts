@@ -15,6 +15,28 @@ interface SignedIn {
   get: () => { seller?: Seller }
 }
 
+/**
+ * The values of a form whose saved values another tab can change meanwhile. What was typed stays together with the values that the form
+ * began with, so that a save can send `changes` alone, or put them on top of the present values.
+ */
+export function useTypedOver<Typed extends object>(account: SignedIn, part: string, saved: Typed) {
+  const [{ typed, base }, setState] = useTyped(account, part, { typed: saved, base: saved })
+  return {
+    typed,
+    changes: changedIn(typed, base),
+    change: (to: Partial<Typed>) => setState({ typed: { ...typed, ...to }, base }),
+    /** Shows saved values. Text that was typed during the request stays, on top of them. */
+    settle: (values: Typed) =>
+      setState((present) => ({ typed: { ...values, ...changedIn(present.typed, typed) }, base: values })),
+  }
+}
+
+/** The fields of `typed` that differ from `base`. */
+const changedIn = <Typed extends object>(typed: Typed, base: Typed): Partial<Typed> =>
+  Object.fromEntries(
+    Object.entries(typed).filter(([name, value]) => value !== base[name as keyof Typed]),
+  ) as Partial<Typed>
+
 /** The values of one form. `saved`: the values that the form shows when nothing was typed. */
 export function useTyped<Typed>(account: SignedIn, part: string, saved: Typed): [Typed, Dispatch<StateUpdater<Typed>>] {
   // Each seller has a place: another one who signs in here must not see the text.
