@@ -235,6 +235,32 @@ test('taking a product off sale saves no typed text, whatever it is', async ({ p
   expect(await onService()).toEqual(['draft', 'Renamed', 2500])
 })
 
+test('when the session has ended, a save leads to the sign-in without a question, and the typed text is there after it', async ({
+  page,
+  context,
+}) => {
+  const email = await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'Description').fill('Two hundred quiet pages')
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void dialog.dismiss()
+  })
+  // The form and an upload each have the browser ask.
+  await page.route('**/api/uploads', () => {})
+  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', Buffer.from('a book')])
+  await expect(page.getByText('Uploading…')).toBeVisible()
+  await context.clearCookies()
+  await button(page, 'Save').click()
+  await expect.poll(() => questions.length > 0 || page.url().includes('/sign-in/')).toBe(true)
+  expect(questions).toEqual([])
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email, 2))
+  await expect(field(page, 'Description')).toHaveValue('Two hundred quiet pages')
+})
+
 test('discarding restored text shows what another tab has saved since, also after an upload', async ({
   page,
   context,

@@ -1,6 +1,7 @@
 import { ApiError, sendSeller } from '../ui/api.ts'
 import { getSession, type CurrentSession } from '../ui/auth-api.ts'
 import { forgetDrafts } from './drafts.ts'
+import { leadAway } from './leaving.ts'
 
 // In another tab another account can sign in. The session is then that account's, while this page still shows the one before.
 
@@ -25,7 +26,7 @@ export const isOtherAccount = (trouble: unknown): boolean =>
 /** Leads to the same page for the other account, which must not see the texts of the one before. */
 export function drawAnew(): Promise<never> {
   forgetDrafts({ keepUnanswered: true })
-  location.reload()
+  leadAway(() => location.reload())
   return new Promise(() => {})
 }
 

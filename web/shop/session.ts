@@ -1,6 +1,7 @@
 import { signOut, whySignedOut } from '../ui/auth-api.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import { forgetDrafts } from './drafts.ts'
+import { leadAway } from './leaving.ts'
 import { drawAnew, isOtherAccount } from './page-seller.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
@@ -21,7 +22,7 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     const why = whySignedOut(trouble, wasSignedIn)
     if (why === undefined) throw trouble
     writeTab(WAY_BACK, location.hash)
-    location.replace(SIGN_IN + why)
+    leadAway(() => location.replace(SIGN_IN + why))
     // The browser is leaving the page, so nothing more appears on it.
     return new Promise<Answer>(() => {})
   }

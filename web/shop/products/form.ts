@@ -10,6 +10,7 @@ import {
   type ProductInput,
   type Versioned,
 } from '../api.ts'
+import { askBeforeLeaving } from '../leaving.ts'
 import {
   changesOf,
   differs,
@@ -162,9 +163,8 @@ async function makeDraft(
 function useUnloadWarning(dirty: boolean): void {
   useEffect(() => {
     if (!dirty) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
+    addEventListener('beforeunload', askBeforeLeaving)
+    return () => removeEventListener('beforeunload', askBeforeLeaving)
   }, [dirty])
 }
 
