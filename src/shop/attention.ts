@@ -79,6 +79,9 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select 'no_payments', null, p.id, p.name, null, p.updated_at
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and p.currency = any(${unpayable})
           and (p.price_minor > 0 or p.pay_what_you_want)
+          -- where a further price is payable, the page begins with it
+          and not exists (
+            select from product_prices pp where pp.product_id = p.id and not pp.currency = any(${unpayable}))
         order by p.updated_at desc limit ${MOST_SHOWN})
       union all
       (select 'tax_rate_missing', null, null, string_agg(m.country, ', ' order by m.country), null, f.updated_at
@@ -86,7 +89,8 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       union all
       (select 'price_not_offered', null, p.id, p.name, null, p.updated_at
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and exists (
-          select from product_prices pp where pp.product_id = p.id and pp.currency = any(${unpayable}))
+          select from product_prices pp where pp.product_id = p.id
+            and (pp.currency = any(${unpayable}) or p.currency = any(${unpayable})))
         order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
     order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what in ('disputed', 'withdrawn') then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)

@@ -59,6 +59,12 @@ test('a price in a currency that no processor takes is not offered, and the sell
   }
   const { body: page } = await shop.call('GET', `/pay/?product=${dollarsFirst}`)
   assert.equal(JSON.parse(/id="till-data">(.*?)<\/script>/s.exec(page)![1]!).product.currency, 'INR')
+  const what = async (payable: string) =>
+    (await attentionOf(shop.db, shop.sellerId, (currency) => currency === payable))
+      .filter(({ productId }) => productId === dollarsFirst)
+      .map((matter) => matter.what)
+  assert.deepEqual(await what('INR'), ['price_not_offered'], 'it sells, in rupees')
+  assert.deepEqual(await what('EUR'), ['no_payments', 'price_not_offered'])
 })
 
 test('rails and processor follow the currency of the order, and the page may show either form', async (t: TestContext) => {

@@ -13,7 +13,7 @@ const WORDS: Record<Attention['what'], string> = {
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
   no_payments: 'On sale, but buyers cannot pay for it here: no payment method takes its currency.',
   tax_rate_missing: 'Buyers in these countries cannot buy: the operator has not loaded their tax rate.',
-  price_not_offered: 'Buyers do not see one of its prices: no payment method here takes that currency.',
+  price_not_offered: 'Buyers cannot pay one of its prices: no payment method here takes that currency.',
 }
 
 /** Matters for a person, the most important first. Entries that lose money by waiting are marked. */
