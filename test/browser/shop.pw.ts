@@ -648,3 +648,23 @@ test('a discount code is made, taken and ended', async ({ page, context }) => {
   await button(page, 'End it').click()
   await expect(codes).toContainText('Ended')
 })
+
+test('a code whose last day is past is not offered for use', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await published(context)
+  for (const code of ['SUMMER', 'AUTUMN'])
+    await ask(context, 'POST', 'discounts', { code, productId: id, percentOff: 20, expiresAt: '2099-09-01T12:00:00Z' })
+  await page.goto(`/shop/#/products/${id}`)
+  await button(page, 'End SUMMER').click()
+  await button(page, 'End it').click()
+  const codes = page.getByRole('list', { name: 'Discount codes' }).getByRole('listitem')
+  const again = page.getByRole('button', { name: /^Use again ?: SUMMER$/ })
+  await expect(again).toBeVisible()
+  // The last day passes while the page is open.
+  await page.clock.setFixedTime('2100-01-01T12:00:00Z')
+  await again.click()
+  await expect(page.getByText('The last day of SUMMER is past.')).toBeVisible()
+  for (const code of ['SUMMER', 'AUTUMN'])
+    await expect(codes.filter({ hasText: code })).toContainText(/ended Sep 1, 2099.*Ended$/)
+  await expect(page.getByRole('button', { name: /^Use again|^End |the link with/ })).toHaveCount(0)
+})

@@ -35,7 +35,7 @@ export function DiscountsPart({ product }: { product: Product }) {
                 product={product}
                 discounts={items}
                 onEnd={setEnding}
-                onResumed={(discount) => replace(discount, `${discount.code} works again.`)}
+                onResumed={(discount) => replace(discount, resumedWords(discount))}
               />
               <More list={list} />
             </>
@@ -116,7 +116,7 @@ function DiscountRows({ product, discounts, onEnd, onResumed }: DiscountRowsProp
             <p class="name mono">{one.code}</p>
             <p class="small soft">{wordsOf(one)}</p>
           </div>
-          {one.active ? (
+          {one.active && !isOver(one) ? (
             <div class="row">
               <CopyButton text={linkWith(product, one)} name={`the link with ${one.code}`} />
               <button type="button" class="link small" onClick={() => onEnd(one)}>
@@ -126,9 +126,11 @@ function DiscountRows({ product, discounts, onEnd, onResumed }: DiscountRowsProp
           ) : (
             <div class="row">
               <span class="tag quiet">Ended</span>
-              <button type="button" class="link small" onClick={() => resume(one.id)}>
-                Use again<span class="unseen">: {one.code}</span>
-              </button>
+              {!isOver(one) && (
+                <button type="button" class="link small" onClick={() => resume(one.id)}>
+                  Use again<span class="unseen">: {one.code}</span>
+                </button>
+              )}
             </div>
           )}
           {resumed === one.id && <Refused action={action} />}
@@ -162,6 +164,13 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
   )
 }
 
+/** Its last day is past: then no press makes it work again. */
+const isOver = ({ expiresAt }: Pick<Discount, 'expiresAt'>): boolean =>
+  expiresAt !== undefined && Date.parse(expiresAt) < Date.now()
+
+const resumedWords = (discount: Discount): string =>
+  isOver(discount) ? `The last day of ${discount.code} is past.` : `${discount.code} works again.`
+
 function wordsOf({ percentOff, amounts = [], uses, limit, expiresAt, productId }: Discount): string {
   const off = percentOff
     ? `${percentOff}% off`
@@ -175,7 +184,7 @@ function wordsOf({ percentOff, amounts = [], uses, limit, expiresAt, productId }
         : uses === 1
           ? 'used once'
           : `used ${uses} times`,
-    expiresAt && `${Date.parse(expiresAt) < Date.now() ? 'ended' : 'until'} ${moment(expiresAt)}`,
+    expiresAt && `${isOver({ expiresAt }) ? 'ended' : 'until'} ${moment(expiresAt)}`,
     !productId && 'for all your products',
   ]
     .filter(Boolean)
