@@ -51,6 +51,21 @@ test('an order is found while typing, a late answer changes nothing, and the way
   expect(file.suggestedFilename()).toMatch(/orders.*\.csv$/)
 })
 
+test('an order is listed with the time by which it is filtered, and with the day of its payment', async ({ page }) => {
+  const { email, orderId } = await buy(page.request)
+  await page.route(/\/api\/orders\?/, async (route) => {
+    const response = await route.fetch()
+    const list = (await response.json()) as { items: object[] }
+    const times = { createdAt: '2026-10-12T12:00:00.000Z', paidAt: '2026-10-15T12:00:00.000Z' }
+    await route.fulfill({ json: { ...list, items: list.items.map((one) => ({ ...one, ...times })) } })
+  })
+  await page.goto(`/shop/#/orders?q=${orderId}`)
+  const row = page.getByRole('listitem').filter({ hasText: email })
+  await expect(row.locator('.when')).toHaveText(/^Oct 12, 2026, \d.* · paid Oct 15, 2026 · Card$/)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectFits(page, 'an order that was paid on another day')
+})
+
 test('a refund whose response is lost is requested again, and made once', async ({ page }) => {
   const { email, orderId } = await buy(page.request)
   await open(page, orderId)

@@ -2,7 +2,7 @@ import './orders.css'
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Rail, Status } from '../../ui/api.ts'
-import { moment, money } from '../../ui/format.ts'
+import { day, moment, money } from '../../ui/format.ts'
 import { RAIL_NAMES } from '../../ui/words.ts'
 import { getProducts } from '../api.ts'
 import { useList, useLoad } from '../load.ts'
@@ -153,7 +153,12 @@ function Row({ order }: { order: Order }) {
         {receipt === 'held' && <span class="tag">Receipt not mailed</span>}
       </p>
       <p class="when soft small">
-        <time dateTime={paidAt ?? createdAt}>{moment(paidAt ?? createdAt)}</time>
+        <time dateTime={createdAt}>{moment(createdAt)}</time>{' '}
+        {paidAt && day(paidAt) !== day(createdAt) && (
+          <span class="paid">
+            · paid <time dateTime={paidAt}>{day(paidAt)}</time>
+          </span>
+        )}
         {rail && <span> · {RAIL_NAMES[rail]}</span>}
       </p>
       <p class="number">
