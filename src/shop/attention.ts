@@ -25,12 +25,7 @@ const RECALLED_DAYS = 14
  * first; others come newest first. `payable` tells whether a processor of this service takes a currency.
  */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
-  const { rows: sold } = await sql<{ currency: string }>`
-    select currency from products where seller_id = ${sellerId} and status = 'active'
-    union
-    select pp.currency from products p join product_prices pp on pp.product_id = p.id
-    where p.seller_id = ${sellerId} and p.status = 'active'`.execute(db)
-  const unpayable = sold.map(({ currency }) => currency).filter((currency) => !payable(currency))
+  const unpayable = await unpayableOf(db, sellerId, payable)
   const { rows } = await sql<Matter>`
     select w.what, w.order_id as "orderId", w.product_id as "productId", w.name, w.email, w.at from (
       (select o.state as what, o.id as order_id, o.product_id, o.product_name as name, o.email,
@@ -95,4 +90,14 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
     order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what in ('disputed', 'withdrawn') then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
   return rows
+}
+
+/** The currencies of a seller's products that no processor takes. */
+async function unpayableOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<string[]> {
+  const { rows: sold } = await sql<{ currency: string }>`
+    select currency from products where seller_id = ${sellerId} and status = 'active'
+    union
+    select pp.currency from products p join product_prices pp on pp.product_id = p.id
+    where p.seller_id = ${sellerId} and p.status = 'active'`.execute(db)
+  return sold.map(({ currency }) => currency).filter((currency) => !payable(currency))
 }
