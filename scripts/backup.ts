@@ -58,7 +58,7 @@ async function backUp(): Promise<void> {
       const wal = { folder: walFolder, cluster: clusterId(dataDir), installation }
       await forgetLostFiles(db, vault)
       await forgetRemoved(db)
-      // the place can be full of them; what cannot be removed is noted after the copy
+      // old copies can fill the place; what cannot be removed is noted after the copy
       await prune(vault, new Date()).catch(() => {})
       say('the database')
       await sendHistories(dataDir, wal.cluster, vault)

@@ -11,7 +11,7 @@ export interface Chosen {
   passedOver: number
   /** The objects of the log before the copy was chosen. A service that still runs removes old ones meanwhile. */
   log: string[]
-  /** Damaged objects without which the copy and its timeline were chosen. */
+  /** The damaged objects that were left out of the choice. */
   damaged: string[]
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** A program that runs longer is ended: the files of a large shop have their turn each minute too. */
+/** A backup that runs longer is ended: the files of a large shop have their turn each minute too. A drill may take as long as it needs. */
 export const LONGEST_MS = 6 * 3_600_000
 
 export interface Processes {
@@ -25,7 +25,7 @@ export function ownProcesses(longestMs = LONGEST_MS): Processes {
       const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         signal: stopping.signal,
-        timeout: longestMs,
+        ...(name === 'backup' && { timeout: longestMs }),
       })
       const [out, problem, [status]] = await Promise.all([
         text(child.stdout),

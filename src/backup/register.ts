@@ -61,6 +61,8 @@ export interface BackupParts {
   appUrl: string
   log: Log
   processes?: Processes
+  /** How often the service looks for finished segments of the log. */
+  sendEveryMs?: number
 }
 
 export interface Backup {
@@ -120,6 +122,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     send: () => sendWal(wal, vault, { begin }),
     addBackup: () => addBackup(db, jobs, { fast: true, ifGap: true }),
     log,
+    everyMs: parts.sendEveryMs,
   })
   return {
     async stop() {

@@ -154,8 +154,8 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
 }
 
 /**
- * How many segments come after a missing one that PostgreSQL has asked for, or were removed while it worked. A gap after the moment of `--at` does no harm, and neither
- * does the end of a weekly or monthly copy, which is kept without the log that followed.
+ * How many segments come after one that PostgreSQL asked for, and that is missing or was removed during the restore. A gap after the moment
+ * of `--at` does no harm, and neither does the end of a weekly or monthly copy, which is kept without the log that followed.
  */
 async function unusedSegments(
   vault: Vault,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { temporaryFolder } from '../../test/support/shop.ts'
+import { eventually, temporaryFolder } from '../../test/support/shop.ts'
 import { gapOf, markGap } from '../kit/embedded/gap.ts'
 import { newLog } from '../kit/log.ts'
 import { keepSending } from './sending.ts'
@@ -29,9 +29,11 @@ async function sending(t: TestContext, send: () => Promise<unknown>, limits: obj
 
 const segmentsIn = (folder: string) => fs.readdirSync(folder).filter((name) => name !== 'gap')
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+const until = (holds: () => boolean) =>
+  eventually(
+    async () => holds(),
+    (isSo) => isSo,
+  )
 
 test('while a place does not answer, the oldest segments go once too many wait too long, and no second send begins', async (t) => {
   const answers = Promise.withResolvers<void>()
@@ -54,6 +56,7 @@ test('while a place does not answer, the oldest segments go once too many wait t
   assert.notEqual(gapOf(walFolder), undefined)
   assert.deepEqual([sends, backups()], [1, 0])
   answers.resolve()
+  await until(() => backups() === 1)
   await stop()
 })
 
@@ -63,7 +66,7 @@ test('when the disk is nearly full, a place that takes its time keeps few segmen
     leastFreeBytes: Number.MAX_SAFE_INTEGER,
     onTheirWayBytes: 150_000,
   })
-  await until(() => segmentsIn(walFolder).length < SEGMENTS.length)
+  await until(() => segmentsIn(walFolder).length === 1)
   assert.deepEqual(segmentsIn(walFolder), SEGMENTS.slice(2))
   answers.resolve()
   await stop()

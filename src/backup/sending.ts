@@ -1,9 +1,12 @@
 import { gapOf } from '../kit/embedded/gap.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
+import { inTime } from '../kit/time.ts'
 import { keepLimits } from './wal.ts'
 
 /** How often the service looks for finished segments. */
 const SEND_EVERY_MS = 5_000
+/** A service that ends waits no longer for a send. */
+const STOP_MS = 3_000
 const DROPPED = 'changes were removed before they were backed up, because too many wait'
 
 export interface Sending {
@@ -12,7 +15,7 @@ export interface Sending {
   /** Only a new copy of the database ends a gap in the log. */
   addBackup(): Promise<void>
   log: Log
-  everyMs?: number
+  everyMs?: number | undefined
   limits?: Parameters<typeof keepLimits>[1]
 }
 
@@ -23,7 +26,7 @@ export interface Sending {
 export function keepSending({ walFolder, send, addBackup, log, everyMs = SEND_EVERY_MS, limits }: Sending) {
   let isAway = false
   // a gap that is there at the start has its backup already
-  let hadGap = true
+  let hadGap = gapOf(walFolder) !== undefined
   let underWay: Promise<void> | undefined
   const once = async () => {
     try {
@@ -56,7 +59,8 @@ export function keepSending({ walFolder, send, addBackup, log, everyMs = SEND_EV
   return {
     async stop() {
       clearInterval(timer)
-      await underWay
+      // a place that hangs must not keep the service from ending
+      await inTime(underWay ?? Promise.resolve(), STOP_MS).catch(() => {})
     },
   }
 }

@@ -47,6 +47,8 @@ async function minuteJob(t: Ends, shop: TestShop, storage: Storage, processes?: 
     mailer: Object.assign(() => assert.fail('no mail'), { atOnce: 1, outcomes: () => [], close: () => {} }),
     appUrl: 'http://shop.test',
     log: newLog('silent'),
+    // no segment leaves during a test
+    sendEveryMs: 3_600_000,
     ...(processes && { processes }),
   })
   t.after(() => backup.stop())
