@@ -170,7 +170,7 @@ export const nl: Catalogue = {
     itsYours: 'Het is van u.',
     receiptTo: 'De bon is onderweg naar {email}.',
     orderKeptFor: 'Uw bestelling wordt bewaard voor {email}.',
-    partlyBack: '{amount} van de prijs ging naar u terug.',
+    partlyBack: '{amount} van de prijs is aan u terugbetaald.',
     keepFiles: 'U houdt de bestanden.',
     twice: 'Er kwamen twee betalingen binnen.',
     twiceText:
