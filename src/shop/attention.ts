@@ -86,6 +86,8 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and exists (
           select from product_prices pp where pp.product_id = p.id
             and (pp.currency = any(${unpayable}) or p.currency = any(${unpayable})))
+          and (not p.currency = any(${unpayable}) or exists (
+            select from product_prices pp where pp.product_id = p.id and not pp.currency = any(${unpayable})))
         order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
     order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what in ('disputed', 'withdrawn') then w.at end,
       w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)

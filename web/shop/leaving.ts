@@ -1,4 +1,4 @@
-// The browser asks about unsaved changes when this page leads away by itself, too. Who would stay then has a page without a session.
+// The browser asks about unsaved changes also when this page leads away by itself. A seller who stayed would have a page without a session.
 
 let isLeaving = false
 

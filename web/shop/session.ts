@@ -47,6 +47,6 @@ export function returnToView(): void {
 export async function leave(): Promise<void> {
   await signOut()
   forgetDrafts()
-  location.replace('/sign-in/?out=1')
+  leadAway(() => location.replace('/sign-in/?out=1'))
   await new Promise(() => {})
 }

@@ -11,7 +11,7 @@ const WORDS: Record<Attention['what'], string> = {
   receipt_bounced: 'A receipt could not be delivered.',
   file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
-  no_payments: 'On sale, but buyers cannot pay for it here: no payment method takes its currency.',
+  no_payments: 'On sale, but buyers cannot pay for it here: no payment method takes any of its currencies.',
   tax_rate_missing: 'Buyers in these countries cannot buy: the operator has not loaded their tax rate.',
   price_not_offered: 'Buyers cannot pay one of its prices: no payment method here takes that currency.',
 }

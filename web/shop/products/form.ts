@@ -66,7 +66,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     return saved
   }
 
-  /** Saves the changes, and `status` where one is given, but for a draft only the status. Returns the product, or undefined where it was not saved. */
+  /** Saves the changes and `status`. For a draft it saves only the status. Returns the product, or undefined where it was not saved. */
   async function save(status?: Product['status']): Promise<Product | undefined> {
     if (product && status === 'draft') return makeDraft(id, kept)
     const faults = faultsOf(draft)
@@ -154,7 +154,8 @@ async function makeDraft(
     return saved.product
   } catch (trouble) {
     if (!isRefusal(trouble, 'changed_meanwhile')) throw trouble
-    set({ newest: await getProduct(id) })
+    const newest = await getProduct(id)
+    set({ newest, seen: newest })
     return undefined
   }
 }

@@ -42,7 +42,7 @@ function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
 }
 
 /**
- * Saves the typed text, with the new status when the seller pressed a button that sells. A button for a draft saves only that status.
+ * Saves the typed text, with the new status when the seller publishes. A button for a draft saves only that status.
  * `pressed` is the status: the result appears beside its button.
  */
 function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {

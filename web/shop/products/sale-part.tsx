@@ -7,7 +7,7 @@ import { StatusTag } from './status-tag.tsx'
 
 interface SalePartProps {
   product: Product
-  /** The form has unsaved text, which a press that sells saves too. */
+  /** The form has unsaved text, which publishing saves too. */
   dirty: boolean
   action: Action
   /** The result of the last press appears here, because its button is here. */
