@@ -121,7 +121,7 @@ export async function prune(vault: Vault, now: Date): Promise<Pruned> {
   return { removed: gone.length, damaged }
 }
 
-/** With them, the bases that know of a file which no kept one knows: without any, nobody could say later when that file can go. */
+/** Adds the bases that know of a file which no kept one knows: without them, a later removal could not tell when that file can go. */
 function withTheirFiles(kept: readonly Base[], bases: readonly Base[]): Base[] {
   const known = new Set(kept.flatMap((base) => base.files))
   return bases.filter((base) => kept.includes(base) || base.files.some((key) => !known.has(key)))

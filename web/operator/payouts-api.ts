@@ -69,7 +69,7 @@ export const readStatement = (file: File) =>
       },
     ),
   )
-/** What is given to a seller, or taken if the amount is negative. */
+/** An amount that is given to a seller, or taken if it is negative. */
 export type Adjustment = { amount: number; currency: string; reason: string }
 /** With the same key, repeated calls book one adjustment. */
 export const adjust = (sellerId: string, { key, ...body }: Adjustment & { key: string }) =>

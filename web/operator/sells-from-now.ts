@@ -5,7 +5,7 @@ type Standing = Pick<FoundSeller, 'standing' | 'trusted' | 'approvalAskedAt' | '
 const LOCKED_OUT = 'The seller is locked out, and sells nothing until that ends.'
 const ONCE_PAYABLE = 'The seller sells once the account at the processor takes payments.'
 
-/** What an approval does to the sales of a seller who is not trusted. */
+/** Says how an approval changes the sales of a seller who is not trusted. */
 export function afterApproval({ standing, approvalAskedAt, lockedOutAt, awaitsAccount }: Standing): string {
   if (lockedOutAt) return LOCKED_OUT
   if (standing === 'suspended') return 'The seller is suspended, and sells nothing until that ends.'
@@ -13,7 +13,7 @@ export function afterApproval({ standing, approvalAskedAt, lockedOutAt, awaitsAc
   return approvalAskedAt ? 'The seller sells from now on.' : 'The seller sells already, and goes on.'
 }
 
-/** What the end of a suspension does to the sales, and whether the seller hears of it. */
+/** Says how the end of a suspension changes the sales, and whether the seller hears of it. */
 export function afterSuspension({ trusted, approvalAskedAt, lockedOutAt, awaitsAccount }: Standing): string {
   if (lockedOutAt) return `${LOCKED_OUT} No mail is sent.`
   const sales =

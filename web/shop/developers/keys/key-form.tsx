@@ -16,7 +16,7 @@ export const hasTyped = (): boolean => readTab<TypedKey>(TYPED) !== undefined
 
 interface KeyFormProps {
   onCreated: (made: MadeKey) => void
-  /** No good answer came: the key may be there, and nobody has its secret. */
+  /** No good answer came: the key may be there, and its secret is lost. */
   onUnknown: () => void
   onCancel: () => void
 }
