@@ -56,7 +56,7 @@ export async function checkBackup({ config, database }: Patient): Promise<Findin
   return [age, ...broken, drillFinding(runs.find(({ kind }) => kind === 'drill'))]
 }
 
-/** The backups of an own server are made by its tools. A drill of one is noted here, if there was any. */
+/** The tools of an own server make its backups. If somebody has tried the restore by `npm run drill`, its result is noted here. */
 async function drillElsewhere(database: Patient['database']): Promise<Finding[]> {
   const drill = (await runsIn(database)).find(({ kind }) => kind === 'drill')
   return drill ? [drillFinding(drill)] : []

@@ -39,7 +39,7 @@ let betweenThem: Date
 let numbers: string[]
 /** Where the first service came back. */
 let comeBack: string
-/** What was sold there. */
+/** The sales that were made there. */
 let sold: Sold
 
 interface Sold {

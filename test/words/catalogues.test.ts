@@ -89,7 +89,7 @@ test('no language says of a second payment that a bank made it, or that it was r
   }
 })
 
-/** What each language calls a debit card. */
+/** The word for a debit card in each language. */
 const DEBIT_CARDS =
   'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
 

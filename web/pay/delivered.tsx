@@ -67,7 +67,7 @@ export function Delivered({ checkout, state }: StepProps) {
   )
 }
 
-/** Who has only the link to pay the order is not told how much went back. */
+/** The service does not say how much went back to a visitor who has only the link to pay the order. */
 function PartlyBack({ order: { refundedAmount, chargedBackAmount = 0, currency } }: { order: OrderStatus }) {
   if (refundedAmount === undefined) return <Notice title={words.keepFiles} icon="back" />
   return (

@@ -161,7 +161,7 @@ function overlay(link: HTMLAnchorElement): void {
     late() {
       const wasShown = isShown
       end()
-      // a closed frame leads nobody away
+      // a frame that the buyer has closed leads to no other page
       if (wasShown) location.assign(href)
     },
   })

@@ -142,7 +142,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
   )
 }
 
-/** What was typed under “New product” is here too, also in the fields that this step does not show. */
+/** The text that was typed under “New product” is here too, also in fields that this step does not show. */
 const FaultElsewhere = ({ statementSuffix, description }: ProductForm['faults']) =>
   (statementSuffix ?? description) ? (
     <p class="fault" role="alert">

@@ -24,7 +24,7 @@ import {
 const CHOSEN = `${DRAFTS}payout-details`
 export const chosenBefore = () => readTab<Pick<TypedDetails, 'currency' | 'kind' | 'name'>>(CHOSEN)
 
-/** What was chosen for another currency must not save the account of that one. */
+/** Takes the kept choice only if it was made for this currency, so that an account is not saved for another one. */
 function begin(currency: string): TypedDetails {
   const chosen = chosenBefore()
   return { ...noDetails(currency), ...(chosen?.currency === currency && chosen) }
