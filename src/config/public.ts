@@ -10,6 +10,9 @@ export function problemsOfPublic(config: Config, { text }: Reader): string[] {
     if (!value?.startsWith('https://')) problems.push(`${name}: an https address is required where PUBLIC=1`)
   }
   if (config.demoOnNetwork) problems.push('DEMO_ON_NETWORK: a public service is no demo; take it or PUBLIC away')
+  // its seller is trusted, and everybody would buy its products with real money
+  if (config.demo && !config.processors.includes('sandbox'))
+    problems.push('DEMO: where PUBLIC=1 the demo runs only with the sandbox; take it away, or set PROCESSORS=sandbox')
   if (config.secrets.length === 0) problems.push('SECRET: required where PUBLIC=1')
   if (!config.smtpUrl) problems.push('SMTP_URL: required where PUBLIC=1')
   if (!text('MAIL_FROM')) problems.push('MAIL_FROM: required where PUBLIC=1')

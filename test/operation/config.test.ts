@@ -466,6 +466,14 @@ test('a public service does not run on the defaults of a developer’s machine',
   )
 })
 
+test('a public service sells the demo’s products only in a sandbox that was asked for by name', () => {
+  for (const processors of [{ PROCESSORS: 'none' }, { ...STRIPE, PROCESSORS: 'stripe' }, { ...LIVE, PROCESSORS: '' }])
+    assert.deepEqual(wrong({ ...PUBLIC, ...processors, DEMO: '1' }), ['DEMO'])
+  assert.equal(readConfig({ ...PUBLIC, PROCESSORS: 'sandbox', DEMO: '1' }).demo, true)
+  assert.deepEqual(wrong({ ...PUBLIC, ...LIVE, PROCESSORS: 'sandbox,stripe', DEMO: '1' }), ['PROCESSORS'])
+  assert.deepEqual(wrong({ ...PUBLIC, PROCESSORS: '', DEMO: '1' }), ['PROCESSORS'])
+})
+
 const LIVE = { ...STRIPE, STRIPE_SECRET_KEY: 'sk_live_51Secret', STRIPE_PUBLISHABLE_KEY: 'pk_live_51Public' }
 
 test('without PUBLIC=1 only this machine reaches the service, and no real money moves', () => {
