@@ -8,6 +8,7 @@ import { Failure, failureOf, say } from './upgrade/command.ts'
 import { changeTo, forget, goBack, isBrokenOff, whyRefused } from './upgrade/change.ts'
 import { type Release, chooseRelease, prepareRelease } from './upgrade/release.ts'
 import { backUp } from './upgrade/backup.ts'
+import { refuseOtherPostgres } from './upgrade/postgres.ts'
 import { type Runner, openRunner } from './upgrade/runner.ts'
 
 const USAGE = `npm run upgrade -- [--to=v1.2.3] [--service=till | --stop='…' --start='…'] [--url=http://127.0.0.1:4000] [--ready-within=60]
@@ -68,6 +69,7 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
   if (!release) return say('This is the newest release.')
   await runner.refuseRunning()
   say(`From ${release.from.slice(0, 12)} to ${release.name}.`)
+  refuseOtherPostgres(release)
   await refuseObstacles(release, runner)
   prepareRelease(release, WORK)
   backUp()
