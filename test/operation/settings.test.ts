@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { openVault } from '../../src/kit/vault/vault.ts'
 import { temporaryFolder } from '../support/shop.ts'
 
 // The names of the settings: a misspelt one, one without its partner, and the list of all of them.
@@ -214,6 +215,28 @@ test('a secret of .env.example that everybody can read is refused as it is', () 
   const refused = (more = {}) => problems({ ...example, ...more }).flatMap((one) => /^(\w+): .*at least 32/.exec(one)?.[1] ?? []) // oxfmt-ignore
   assert.deepEqual(refused().sort(), Object.keys(OWN).sort())
   assert.deepEqual(refused(OWN), [])
+})
+
+test('backups that SECRET encrypted are read by a BACKUP_KEY that goes on with the whole SECRET, and by no other', async (t) => {
+  const vaultWith = (env: Record<string, string>) => {
+    const { place, keys } = readConfig(env).backup!
+    return openVault(place, keys)
+  }
+  const key = 'b'.repeat(40)
+  for (const secret of [SECRET, `${'t'.repeat(40)}, ${SECRET}`]) {
+    const env = { SECRET: secret, BACKUP_URL: `file:${await temporaryFolder(t)}` }
+    // what the second of a list wrote came before the list
+    for (const [name, writer] of [
+      ['first', secret],
+      ['last', SECRET],
+    ] as const)
+      // oxfmt-ignore
+      await vaultWith({ ...env, SECRET: writer }).putJson(name, { name })
+    for (const name of ['first', 'last']) {
+      assert.deepEqual(await vaultWith({ ...env, BACKUP_KEY: `${key},${secret}` }).readJson(name), { name })
+      await assert.rejects(vaultWith({ ...env, BACKUP_KEY: key }).readJson(name), /was written with another key/)
+    }
+  }
 })
 
 /** The secrets that each service makes for itself. */
