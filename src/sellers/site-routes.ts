@@ -59,7 +59,7 @@ export function siteRoutes(
         params: SiteParams,
         response: {
           200: Site,
-          ...refusing('site_not_valid', 'too_many_sites', 'approval_awaited', 'seller_suspended'),
+          ...refusing('site_not_valid', 'too_many_sites', 'approval_awaited', 'seller_suspended', 'rate_limited'),
         },
       },
     },

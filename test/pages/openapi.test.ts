@@ -179,6 +179,19 @@ test('a route lists the refusals it gives, under the status they have', async ()
     const said = `${answer.status} ${answer.body.code}`
     assert(listed(method, path).includes(said), `${method} ${address} answered ${said}, not one of ${listed(method, path).join()}`) // oxfmt-ignore
   }
+  const product = { name: 'A draft', amount: 500, currency: 'USD' }
+  const { id } = (await ann.call('POST', at('products'), product)).body
+  const streamed: [string, string, string][] = [
+    ['post', at('products/{productId}/files'), at(`products/${id}/files?name=a.txt`)],
+    ['put', at('products/{productId}/image'), at(`products/${id}/image`)],
+    ['put', at('brand/logo'), at('brand/logo')],
+  ]
+  for (const [method, path, address] of streamed) {
+    const answer = await ann.call(method.toUpperCase(), address, 'bytes', { 'content-encoding': 'gzip' })
+    assert.deepEqual([answer.status, answer.body.code], [415, 'unsupported_media_type'], address)
+    assert(listed(method, path).includes('415 unsupported_media_type'), path)
+  }
+  assert(listed('put', at('sites/{host}')).includes('429 rate_limited'))
   assert(listed('get', at('auth/session')).includes('401 not_signed_in'))
   assert(!listed('get', at('checkout/{orderId}/status')).includes('401 not_signed_in'))
   assert(listed('delete', at('auth/session')).includes('403 origin_not_allowed'))

@@ -25,7 +25,10 @@ export function setLogoRoute(server: Server, { db, browsers, baseUrl }: ProductP
         security: NEEDS_SESSION,
         consumes: ['image/*'],
         body: Type.Any({ description: 'The bytes.' }),
-        response: { 200: Brand, ...refusing('image_not_readable', 'image_too_large', 'images_busy') },
+        response: {
+          200: Brand,
+          ...refusing('image_not_readable', 'image_too_large', 'unsupported_media_type', 'images_busy'),
+        },
       },
     },
     async (request, reply) => {

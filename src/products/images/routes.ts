@@ -55,6 +55,7 @@ function setProductImageRoute(server: Server, parts: ImageParts, places: Places)
             'product_not_found',
             'image_not_readable',
             'image_too_large',
+            'unsupported_media_type',
             'images_busy',
             'quota_exceeded',
             'storage_full',

@@ -105,6 +105,7 @@ function addFileRoute(scope: Server, { browsers, uploads, reading }: UploadRoute
             'storage_full',
             'storage_unavailable',
             'bad_request',
+            'unsupported_media_type',
           ),
         },
       },
