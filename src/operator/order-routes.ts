@@ -94,7 +94,7 @@ function acceptRoute(server: Server, { db, jobs, operators }: OperatorRouteParts
         operationId: 'operatorAcceptOrder',
         summary: 'Take what the buyer paid as the price',
         description:
-          'For an order that is `needs_review`. Needs a sign-in of the last ten minutes. The order is paid, with what was paid as its amount, and the buyer gets the files and the receipt. A payment in another currency can only be sent back.',
+          'For an order that is `needs_review`. Needs a sign-in of the last ten minutes. The order is paid, with what was paid as its amount, and the buyer gets the files and the receipt. A payment in another currency, or at a seller’s own account, can only be sent back. One that a bank still examines, or of which a part has gone back, is `order_not_acceptable` too.',
         tags: TAG,
         params: OrderParams,
         body: Acceptance,
