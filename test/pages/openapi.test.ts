@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Schema from 'typebox/schema'
@@ -196,6 +198,24 @@ test('a route lists the refusals it gives, under the status they have', async ()
   assert(!listed('get', at('checkout/{orderId}/status')).includes('401 not_signed_in'))
   assert(listed('delete', at('auth/session')).includes('403 origin_not_allowed'))
   assert(!listed('post', at('checkout')).includes('403 origin_not_allowed'))
+})
+
+test('docs/checkout.md has every refusal of the buyers’ routes, under its status', async () => {
+  const text = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/checkout.md'), 'utf8')
+  const rows = text.slice(text.indexOf('## Errors')).matchAll(/^\|((?: `\w+`,?)+) \|((?: \d+,?)+) \|/gm)
+  const listed = new Set(
+    [...rows].flatMap(([, codes = '', statuses = '']) => {
+      const [all, each] = [codes.match(/\w+/g)!, statuses.match(/\d+/g)!]
+      return all.map((code, at) => `${each[at] ?? each.at(-1)} ${code}`)
+    }),
+  )
+  const tags = new Set(['Checkout', 'Sandbox', 'Charges', 'Library', 'Withdrawals', 'Invoices'])
+  const ofBuyers = (await described()).routes.filter(
+    ({ path, operation }) => operation.security === undefined && tags.has(operation.tags![0]!) && path !== '/api/outbox', // oxfmt-ignore
+  )
+  assert(ofBuyers.length > 20)
+  const given = new Set(ofBuyers.flatMap(({ operation }) => codesOf(operation).map((one) => one.join(' '))))
+  assert.deepEqual([...given].filter((one) => !listed.has(one)).sort(), [])
 })
 
 test('an example is made where a schema gives none, and never one that the schema refuses', () => {
