@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { day, fileSize } from '../ui/format.ts'
+import { fileSize } from '../ui/file-size.ts'
+import { day } from '../ui/format.ts'
 import { TextField } from '../ui/text-field.tsx'
 import { useLoad } from '../shop/load.ts'
 import { Head, Shown } from '../shop/parts.tsx'

@@ -1,5 +1,5 @@
 import type { Download } from './api.ts'
-import { fileSize } from './format.ts'
+import { fileSize } from './file-size.ts'
 import { Icon } from './icon.tsx'
 import { fromApi } from './page-data.ts'
 import { wordsOf } from './language.ts'

@@ -17,23 +17,3 @@ export const exactMoment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
 
 export const day = (at: string): string => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' }).format(new Date(at))
-
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
-
-/** 48219341 → "48.2 MB": decimal units, as shops and browsers show them. */
-export function fileSize(bytes: number): string {
-  let size = bytes
-  let unit = 0
-  while (size >= 999.95 && unit < UNITS.length - 1) {
-    size /= 1000
-    unit += 1
-  }
-  const digits = unit && size < 100 ? 1 : 0
-  return new Intl.NumberFormat(LOCALE, {
-    style: 'unit',
-    unit: UNITS[unit]!,
-    unitDisplay: unit ? 'short' : 'long',
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(size)
-}

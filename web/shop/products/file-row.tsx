@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
-import { fileSize } from '../../ui/format.ts'
+import { fileSize } from '../../ui/file-size.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { changeFile, type ProductFile } from '../api.ts'

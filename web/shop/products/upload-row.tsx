@@ -1,5 +1,5 @@
 import { isRefusal } from '../api.ts'
-import { fileSize } from '../../ui/format.ts'
+import { fileSize } from '../../ui/file-size.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Unreadable } from '../uploads/fingerprint.ts'
 import { cancel, goOn, pause, type Upload } from '../uploads/uploads.ts'
