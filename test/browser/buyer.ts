@@ -177,6 +177,23 @@ export function requestsTo(page: Page, path: RegExp): Request[] {
   return seen
 }
 
+/** Does what Chrome does to a page that it translates, but that the words stay: each text gets new elements, and the old text leaves the page. */
+export const translate = (page: Page) =>
+  page.evaluate(() => {
+    document.documentElement.lang = 'uk'
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const texts: Text[] = []
+    while (walker.nextNode()) texts.push(walker.currentNode as Text)
+    for (const text of texts) {
+      if (!text.data.trim() || text.parentElement!.closest('script, style, font, .notranslate, [translate=no]'))
+        continue
+      const [outer, inner] = [document.createElement('font'), document.createElement('font')]
+      inner.textContent = text.data
+      outer.append(inner)
+      text.replaceWith(outer)
+    }
+  })
+
 export const kept = (page: Page) =>
   page.evaluate(
     (id) => JSON.parse(localStorage.getItem(`till:product:${id}`) ?? 'null') as { orderId?: string } | null,

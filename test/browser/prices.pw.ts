@@ -3,7 +3,7 @@ import type { Browser, Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
+import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf, translate } from './buyer.ts'
 import { BASE_URL, expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
 let client: pg.Client
@@ -212,4 +212,49 @@ test('where the dollar is another one, the page says which', async ({ browser })
   await page.goto(url)
   await expect(price(page)).toHaveText('US$19.00')
   await page.context().close()
+})
+
+test('a page that the browser translates shows the sum that is charged, after each choice', async ({ page }) => {
+  const { url, code } = await product({ choose: true })
+  const field = page.locator('#chosen')
+  const button = page.locator('.pay-bar button')
+  const shown = async (sum: string) => {
+    await expect(button).toHaveText(`Pay ${sum}`)
+    await expect(page.locator('.summary :is(.price, .total dd)')).toContainText(sum)
+    await translate(page)
+  }
+  await page.goto(url)
+  await expect(button).toHaveText('Pay $19.00')
+  await translate(page)
+  await field.fill('')
+  await expect(button).toHaveText('Continue to payment')
+  await expect(price(page)).toHaveText('You name the price')
+  await translate(page)
+  await field.fill('25')
+  await expect(page.locator('.understood')).toHaveText('You pay $25.00.')
+  await shown('$25.00')
+  await field.fill('30')
+  await expect(page.locator('.understood')).toHaveText('You pay $30.00.')
+  await shown('$30.00')
+  await page.getByText('Have a code?').click()
+  await page.locator('#code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(price(page)).toHaveText('Instead of $30.00 $25.00')
+  await shown('$25.00')
+  await choice(page).selectOption('INR')
+  await expect(page.locator('#chosen-hint')).toHaveText('You decide: ₹499.00 or more.')
+  await expect(page.locator('#takes-off')).toHaveText(`${code} takes ₹100.00 off.`)
+  await shown('₹399.00')
+  await email(page).fill(newEmail())
+  await fillCard(page, '4000000000000002')
+  await button.click()
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+  await expect(button).toHaveText('Pay ₹399.00')
+  await translate(page)
+  await field.fill('600')
+  await shown('₹500.00')
+  await fillCard(page, '4242424242424242')
+  await button.click()
+  await expect(paid(page)).toBeVisible()
+  await expect(page.locator('.total dd')).toHaveText('₹500.00')
 })

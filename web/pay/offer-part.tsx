@@ -228,6 +228,10 @@ interface PriceFieldProps {
 }
 
 function PriceField({ product: { amount: leastMinor, currency }, typed, read, fault, onType }: PriceFieldProps) {
+  const said =
+    read.minor === undefined
+      ? (typed.trim() && read.fault) || ''
+      : say(words.youPay, { price: money(read.minor, currency) })
   return (
     <Field
       id="chosen"
@@ -240,9 +244,7 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
       below={
         // Shown while the buyer types, because "1,234" and "12,34" are one slip apart.
         <output class="soft small understood" for="chosen">
-          {read.minor === undefined
-            ? (typed.trim() && read.fault) || ''
-            : say(words.youPay, { price: money(read.minor, currency) })}
+          <span key={said}>{said}</span>
         </output>
       }
     />
@@ -320,7 +322,11 @@ function CodePlace({ shown, currency, onRemove, children }: CodePlaceProps) {
 function TakesOff({ discount: { code, percentOff, amountOff }, currency }: { discount: Discount; currency: string }) {
   const steps = amountOff - (amountOff % stepOf(currency))
   const amount = percentOff ? percent(percentOff) : money(steps || amountOff, currency)
-  return <span id="takes-off">{saying(words.takesOff, { code: <b>{code}</b>, amount })}</span>
+  return (
+    <span id="takes-off" key={code + amount}>
+      {saying(words.takesOff, { code: <b>{code}</b>, amount })}
+    </span>
+  )
 }
 
 const AppliedCode = ({ code, onRemove }: { code: string; onRemove: () => void }) => (
@@ -357,9 +363,11 @@ interface FieldProps {
 function Field({ id, label, hint, value, onType, fault, input, end, below }: FieldProps) {
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} key={label}>
+        {label}
+      </label>
       {hint && (
-        <p class="soft small" id={`${id}-hint`}>
+        <p class="soft small" id={`${id}-hint`} key={hint}>
           {hint}
         </p>
       )}
@@ -380,7 +388,7 @@ function Field({ id, label, hint, value, onType, fault, input, end, below }: Fie
         {end}
       </div>
       {fault ? (
-        <p class="fault" id={`${id}-fault`}>
+        <p class="fault" id={`${id}-fault`} key={fault}>
           <Icon name="alert" />
           {fault}
         </p>

@@ -20,21 +20,20 @@ interface PayBarProps {
 }
 
 export function PayBar({ total, descriptor, isFirst, isPressed, busy }: PayBarProps) {
-  const price = money(total.amountMinor, total.currency)
+  const hasSum = !total.isFree && !isFirst && !total.isOpen
+  const text = hasSum
+    ? say(words.pay, { price: money(total.amountMinor, total.currency) })
+    : total.isFree
+      ? words.getIt
+      : words.toPayment
   const doing =
     busy === 'creating' ? words.creating : busy ? words.confirming : isPressed ? shared.oneMoment : undefined
   return (
     <div class="pay-bar">
       <Submit busy={doing}>
-        {total.isFree ? (
-          words.getIt
-        ) : isFirst || total.isOpen ? (
-          words.toPayment
-        ) : (
-          <>
-            <Icon name="lock" /> {say(words.pay, { price })}
-          </>
-        )}
+        {hasSum && <Icon name="lock" />}
+        {/* A browser that translates the page takes the texts out of it, so that a change of one is not seen. Another text gets a new element. */}
+        <span key={text}>{text}</span>
       </Submit>
       {busy === 'in_form' && <PayingLong />}
       {descriptor && !total.isFree && (

@@ -26,6 +26,8 @@ export function Summary({ product, order, total }: SummaryProps) {
   const { listMinor: list, offMinor: off, currency } = total
   const price = list > off ? money(total.amountMinor, currency) : shared.free
   const shown = total.isOpen ? words.namePrice : price
+  // Another sum gets a new element, as in web/pay/pay-bar.tsx.
+  const key = off + shown
   return (
     <section class="summary slip-shadow" aria-label={words.buying}>
       <div class="slip stack">
@@ -58,7 +60,7 @@ export function Summary({ product, order, total }: SummaryProps) {
             <bdi>{product.name}</bdi>
           </h1>
           {!order && (
-            <p class="price">
+            <p class="price" key={key}>
               {off > 0 && (
                 <s class="soft">
                   <span class="unseen">{words.insteadOf}</span> {money(list, currency)}
@@ -70,7 +72,7 @@ export function Summary({ product, order, total }: SummaryProps) {
           {!order && list > off && <Tax total={total} />}
         </div>
         <Description text={product.description} />
-        {order && <OrderLines order={order} total={total} price={price} />}
+        {order && <OrderLines order={order} total={total} price={price} key={key} />}
       </div>
     </section>
   )

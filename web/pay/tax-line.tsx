@@ -36,7 +36,11 @@ export function TaxLine({ tax, before }: TaxLineProps) {
   const said = tax?.rate
     ? say(text, { tax: taxName(country), rate: percent(tax.rate), country })
     : before && !country && words.plusTax
-  return said ? <p class="small soft">{said}</p> : null
+  return said ? (
+    <p class="small soft" key={said}>
+      {said}
+    </p>
+  ) : null
 }
 
 const load = () => import('./tax-part.tsx')

@@ -11,7 +11,7 @@ export const Submit = ({ busy, children }: SubmitProps) => (
     {busy ? (
       <>
         <span class="spinner" aria-hidden="true" />
-        {busy}
+        <span key={busy}>{busy}</span>
       </>
     ) : (
       children

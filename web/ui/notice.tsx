@@ -15,7 +15,7 @@ export const Notice = ({ title, tone, icon, role, focus, children }: NoticeProps
   <div class={`notice ${tone ?? ''}`} role={role} ref={focus ?? null} tabIndex={focus ? -1 : undefined}>
     <Icon name={icon ?? (tone === 'trial' ? 'flask' : 'alert')} />
     <div>
-      <b>{title}</b>
+      <b key={title}>{title}</b>
       {children}
     </div>
   </div>
