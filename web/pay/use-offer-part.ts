@@ -14,7 +14,8 @@ const load = () => import('./offer-part.tsx')
 /** The fields for another currency, a chosen price and a code. The page loads them only for a product or an order that has any. */
 export function useOfferPart({ free, payWhatYouWant, takesCode, prices }: ProductView, kept: Kept | undefined) {
   // Typing forgets the kept order, and the fields must not change while the buyer types.
-  const [wish] = useState(() => kept?.wish ?? wishInAddress())
+  // What the kept order has counts more than the address, because the buyer may have chosen it since.
+  const [wish] = useState((): Wish => ({ ...wishInAddress(), ...kept?.wish }))
   const needed = !free && !!(prices[1] || payWhatYouWant || takesCode || wish.discountCode || wish.chosenAmount)
   const { loaded, failed } = useLater(load, needed)
   return {
