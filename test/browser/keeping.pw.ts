@@ -563,3 +563,18 @@ const paidAnswer = (orderId: string) => ({
   nextPollMs: null,
   statusToken: 'token',
 })
+
+test('a browser without room keeps the newer order while the page is open', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await page.evaluate(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
+    }
+  })
+  const to = newEmail()
+  await page.getByLabel('E-mail').fill(to)
+  await payWith(page)
+  await expectPaid(page)
+  const made = await shownOrderId(page)
+  expect([made === orderId, (await statusOf(page, made, to)).status]).toEqual([false, 'paid'])
+})

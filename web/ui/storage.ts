@@ -1,10 +1,13 @@
 /** localStorage, or this page's memory where the browser forbids it, and in a frame on another site. */
 const disk = () => (self === top ? localStorage : undefined)
-const memory = new Map<string, string>()
+/** What the disk did not take, and what it had at that moment. If it has something else by now, another tab has written that since. */
+const memory = new Map<string, [onDisk: string | null, text: string | undefined]>()
 
 export function read<T>(name: string): T | undefined {
   try {
-    const text = stored(name) ?? memory.get(name)
+    const found = stored(name)
+    const [onDisk, kept] = memory.get(name) ?? []
+    const text = found === onDisk ? kept : found
     return text ? (JSON.parse(text) as T) : undefined
   } catch {
     return undefined
@@ -12,13 +15,13 @@ export function read<T>(name: string): T | undefined {
 }
 
 export function write(name: string, value: unknown): void {
+  const text = JSON.stringify(value) as string | undefined
+  memory.delete(name)
   try {
-    if (value === undefined) disk()!.removeItem(name)
-    else disk()!.setItem(name, JSON.stringify(value))
-    memory.delete(name)
+    if (text === undefined) disk()!.removeItem(name)
+    else disk()!.setItem(name, text)
   } catch {
-    if (value === undefined) memory.delete(name)
-    else memory.set(name, JSON.stringify(value))
+    memory.set(name, [stored(name), text])
   }
 }
 
