@@ -1,4 +1,8 @@
+import path from 'node:path'
 import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { newId } from '../../src/kit/ids.ts'
 import { expectPaid, fillIn, newEmail, payButton, requestsTo, shownOrderId, statusOf } from './buyer.ts'
 import { expect, paidIntents, test, toForm } from './element-buyer.ts'
 import { DEMO_URL, SIZES, expectAccessible, expectFits } from './fixtures.ts'
@@ -72,6 +76,37 @@ test('an order with another price is not paid by the wallet: it says so, and the
   await expect(page.getByText('Payment not completed')).toBeVisible()
   await expect(page.getByText('The price is now ₹599.00.')).toBeAttached()
   expect(stripe.confirms).toHaveLength(0)
+})
+
+test('a wallet that was opened before the discount of the link came pays nothing: the page shows the price', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  const client = new pg.Client({ connectionString: findEmbedded(path.join(shop.dataDir, 'postgres')) })
+  await client.connect()
+  const code = `WALLET-${newId('dsc').slice(-6).toUpperCase()}`
+  await client.query(
+    `insert into discounts (id, seller_id, code, percent_off) select $1, seller_id, $2, 20 from products where id = $3`,
+    [newId('dsc'), code, new URL(shop.demoUrl).searchParams.get('product')],
+  )
+  await client.end()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/public?discountCode=*', async (route) => {
+    await released
+    await route.continue()
+  })
+  await giveWallet(page)
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(`${shop.demoUrl}&code=${code}`)
+  await wallet(page).click()
+  await expect(confirm(page)).toBeVisible()
+  release()
+  await expect(page.locator('.pay-bar button')).toHaveText('Pay ₹399.20')
+  await confirm(page).click()
+  await expect(page.getByText('Payment not completed')).toBeVisible()
+  await expect(page.getByText('The price is now ₹399.20.')).toBeAttached()
+  expect([orders.length, stripe.confirms.length]).toEqual([0, 0])
 })
 
 test('a device without a wallet shows neither a button nor a place for one', async ({ page, shop }) => {

@@ -51,3 +51,7 @@ type Chosen = { chosenAmount?: number; discountCode?: string } | undefined
 
 const isSameOffer = (one: Chosen, other: Chosen): boolean =>
   one?.chosenAmount === other?.chosenAmount && one?.discountCode === other?.discountCode
+
+/** Where the buyer still has to name the price, none was shown. */
+export const isSameTotal = (one: Total, other: Total): boolean =>
+  one.amountMinor === other.amountMinor && one.currency === other.currency && one.isOpen === other.isOpen

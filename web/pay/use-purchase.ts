@@ -6,7 +6,7 @@ import { useContact } from './contact-part.tsx'
 import { needsOrder, processorOf } from './form-part.tsx'
 import type { StepProps } from './step-props.ts'
 import { useTax } from './tax-line.tsx'
-import { type Total, totalOf } from './total.ts'
+import { isSameTotal, type Total, totalOf } from './total.ts'
 import { useForm } from './use-form.ts'
 import { useOfferPart } from './use-offer-part.ts'
 import { usePress } from './use-press.ts'
@@ -86,10 +86,6 @@ export function usePurchase({ product, checkout, state }: StepProps) {
     },
   }
 }
-
-/** Where the buyer still has to name the price, none was shown. */
-const isSameTotal = (one: Total, other: Total): boolean =>
-  one.amountMinor === other.amountMinor && one.currency === other.currency && one.isOpen === other.isOpen
 
 /** That of the last try. A wallet of the device is no choice in the form: it has a button of its own. */
 const firstRail = ({ rails }: ProductView, { rail }: State): Rail =>

@@ -7,7 +7,7 @@ import type { StepProps } from './step-props.ts'
 import { expectsWallet } from './device-wallets.ts'
 import type { useTax } from './tax-line.tsx'
 import { isAsMade } from './state.ts'
-import { totalOf } from './total.ts'
+import { isSameTotal, type Total, totalOf } from './total.ts'
 import type { usePress } from './use-press.ts'
 
 /** The port of the wallets, for a form that is already wrapped for the page. */
@@ -29,9 +29,13 @@ interface Screen extends StepProps {
 /** The place of the wallets' buttons. A form keeps the answers for as long as it is on the screen, so they ask the latest render. */
 export function useWallets({ product, checkout, state, contact, consents, tax, press, readerRef, read }: Screen) {
   const isLinked = state.kept?.link !== undefined
-  const answers: Pick<PageWallets, 'open' | 'confirm'> = {
+  const total = totalOf(product, state)
+  /** What the wallet's own window shows: the total at the press that opened it. */
+  const seenRef = useRef(total)
+  const answers: Pick<PageWallets, 'open' | 'confirm'> & { total: Total } = {
+    total,
     open(knowsEmail) {
-      const total = totalOf(product, state)
+      seenRef.current = total
       const asksEmail = knowsEmail && !isLinked && contact.email.trim() === ''
       if (state.busy || press.busy || total.isFree) return undefined
       if (!isLinked && ((!asksEmail && !contact.check()) || !consents.check() || !(isAsMade(state) || tax.read())))
@@ -49,6 +53,7 @@ export function useWallets({ product, checkout, state, contact, consents, tax, p
         if (!asked) return
         const fault = await form.check()
         if (fault) return checkout.refuse(fault)
+        if (!isSameTotal(latestRef.current.total, seenRef.current)) return checkout.showPrice()
         isTaken = await checkout.buy({ email: to, wish: asked.wish, form, rail, isCurrent })
       })
       return isTaken
@@ -59,7 +64,7 @@ export function useWallets({ product, checkout, state, contact, consents, tax, p
   )
   const walletsRef = useRef<HTMLDivElement>(null)
   const latestRef = useRef(answers)
-  // oxlint-disable-next-line react/refs -- a press on a wallet can come before an effect runs
+  // A press on a wallet can come before an effect runs.
   latestRef.current = answers
   const [wallets] = useState<PageWallets>(() => ({
     get place() {
