@@ -4,7 +4,7 @@ import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
 import { fr } from '../../src/words/fr.ts'
-import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
+import { fillCard, newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf, tryAgain } from './buyer.ts'
 import { expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
 let client: pg.Client
@@ -71,6 +71,24 @@ test('a free product is got by one press, and nothing on the way speaks of payme
   await page.getByRole('link', { name: 'View your order' }).click()
   await expect(page.getByRole('complementary', { name: 'Receipt' }).getByText('Free')).toBeVisible()
   await expect(page.getByRole('main')).not.toContainText(/payment|bank|statement/i)
+})
+
+test('a free order waits for its files, and says so where the line is lost', async ({ page }) => {
+  const { url } = await product()
+  let isLost = true
+  await page.route('**/status?**', (route) => (isLost ? route.abort() : route.continue()))
+  await page.goto(url)
+  await email(page).fill(newEmail())
+  await page.getByRole('button', { name: 'Get it' }).click()
+  await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeFocused()
+  const main = page.getByRole('main')
+  await expect(main).toContainText(/One moment…|We cannot reach the shop right now/)
+  await expect(main).not.toContainText('There is no file')
+  await expect(page.getByRole('alert')).toContainText('We cannot reach the shop right now.')
+  await expect(main).not.toContainText('There is no file')
+  isLost = false
+  await tryAgain(page)
+  await expect(page.getByRole('link', { name: /^Download / })).toBeVisible()
 })
 
 test('the buyer chooses the price: the suggestion is filled in, and the page shows and enforces the lowest price', async ({

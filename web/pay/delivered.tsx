@@ -3,6 +3,7 @@ import { Files } from '../ui/files.tsx'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { sentence } from '../ui/words.ts'
 import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
 import { say, saying, wordsOf } from '../ui/language.ts'
@@ -12,7 +13,7 @@ const shared = wordsOf('ui')
 
 /** Paid: the files, and nothing that asks for money. */
 export function Delivered({ checkout, state }: StepProps) {
-  const { order, kept } = state
+  const { order, kept, trouble } = state
   if (!order) return null
   const twice = order.timeline?.some((one) => one.what === 'duplicate_refunded')
   return (
@@ -44,10 +45,21 @@ export function Delivered({ checkout, state }: StepProps) {
           <Files downloads={order.downloads} renew={checkout.renew} />
           <p class="soft small">{words.linksLast}</p>
         </>
-      ) : (
+      ) : order.timeline ? (
         <Notice title={words.noFile} tone="alarm">
           <p>{words.noFileText}</p>
         </Notice>
+      ) : trouble ? (
+        <Notice title={sentence(trouble)} tone="alarm" role="alert">
+          <button type="button" class="link" onClick={() => void checkout.check()}>
+            {shared.tryAgain}
+          </button>
+        </Notice>
+      ) : (
+        // The answer that makes a free order has no files and no timeline. The status brings both.
+        <p class="busy-line soft">
+          <span class="spinner" aria-hidden="true" /> {shared.oneMoment}
+        </p>
       )}
       {order.seller && (
         <p class="small">
