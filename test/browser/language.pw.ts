@@ -5,7 +5,17 @@ import { de } from '../../src/words/de.ts'
 import { fr } from '../../src/words/fr.ts'
 import { ja } from '../../src/words/ja.ts'
 import type { Catalogue } from '../../src/words/catalogues.ts'
-import { fillCard, makeOrder, newEmail, payByCard, payWith, expectPaid, statusOf } from './buyer.ts'
+import {
+  fillCard,
+  makeOrder,
+  newEmail,
+  payByCard,
+  payWith,
+  expectPaid,
+  requestsTo,
+  statusOf,
+  translate,
+} from './buyer.ts'
 import { BASE_URL, DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 const choice = (page: Page) => page.locator('.language select')
@@ -101,6 +111,19 @@ test('a buyer chooses a language: the typed e-mail stays, and the next page and 
   await expect(page.getByRole('heading', { name: de.pay.howToPay })).toBeVisible()
   await choice(page).selectOption('en')
   await expect(page.getByRole('heading', { name: 'How would you like to pay?' })).toBeVisible()
+})
+
+test('a page that the browser translates orders in its own language, in which the mails come', async ({ browser }) => {
+  const page = await buyerIn(browser, 'de-CH')
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(DEMO_URL)
+  await translate(page)
+  await page.locator('#email').fill(newEmail())
+  await payByCard(page, { button: /49/ })
+  await expect(page.getByRole('link', { name: new RegExp(`^${de.ui.download} `) })).toHaveCount(3)
+  expect(orders.map((one) => one.headers()['accept-language'])).toEqual(['de'])
+  await expect(choice(page)).toHaveValue('de')
+  await page.context().close()
 })
 
 test('the sandbox’s card form is in the buyer’s language, as a real one would be', async ({ browser }) => {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { wordsOf } from '../ui/language.ts'
+import { LANGUAGE } from '../ui/page-data.ts'
 
 // Parts beyond the first screen are in files of their own, which the page loads by import(). They import from the page as
 // any module does: the build puts the shared parts into the global `tillPage`, see scripts/later-files.ts.
@@ -14,10 +15,9 @@ declare global {
   }
 }
 
-// A browser that translates the page changes the language of the document.
 Object.assign((globalThis.tillPage ??= {} as typeof tillPage), {
   words: { ui: wordsOf('ui'), pay: wordsOf('pay') },
-  language: document.documentElement.lang,
+  language: LANGUAGE,
   again: '',
 })
 

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Created, ProductView } from '../ui/api.ts'
 import { reload } from '../ui/language-choice.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { LANGUAGE } from '../ui/page-data.ts'
 import { waysIn } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
 import type { Due, MountedForm, PaymentForm, Wallets } from './payment-form.ts'
@@ -114,7 +115,7 @@ const partsOf = ({ product, due, created, knowsEmail }: ProcessorFormProps) => (
   product: product.name,
   rails: waysIn(product.rails),
   leave: ownSite?.leave,
-  language: document.documentElement.lang,
+  language: LANGUAGE,
   words,
 })
 

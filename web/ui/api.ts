@@ -1,7 +1,7 @@
 import type { ProductView } from '../../src/checkout/product-schema.ts'
 import type { Created as CreatedOrder, OrderStatus, Payable } from '../../src/checkout/schema.ts'
 import { tokenOf } from './my-orders.ts'
-import { apiBase, type Problem } from './page-data.ts'
+import { apiBase, LANGUAGE, type Problem } from './page-data.ts'
 
 export type { OrderStatus, Problem, ProductView }
 /** The data with which an order is paid. */
@@ -131,7 +131,7 @@ export async function call<Answer>(
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
       headers: {
         // The language of the page, which need not be the browser's: the service writes its mails in it.
-        'accept-language': document.documentElement.lang,
+        'accept-language': LANGUAGE,
         ...(body && { 'content-type': 'application/json' }),
         ...(sellerId && more?.credentials === 'include' && isChange(more.method, body) && { 'till-seller': sellerId }),
         ...headers,

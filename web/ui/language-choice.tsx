@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { wordsOf } from './language.ts'
+import { LANGUAGE } from './page-data.ts'
 import { readTab, writeTab } from './tab-storage.ts'
 
 /** What the buyer typed and chose before the page loaded itself again, by the ids of the fields. */
@@ -43,7 +44,7 @@ export function LanguageChoice() {
   return (
     <label class="language">
       <span class="unseen">{wordsOf('ui').language}</span>
-      <select value={document.documentElement.lang} onChange={(event) => choose(event.currentTarget.value)}>
+      <select value={LANGUAGE} onChange={(event) => choose(event.currentTarget.value)}>
         {LOCALES.map((locale) => (
           <option key={locale} value={locale} lang={locale}>
             {NAMES[locale]}

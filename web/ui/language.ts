@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact'
 import type { Catalogue } from '../../src/words/catalogues.ts'
 import { type Plural, say, saySome as saySomeIn } from '../../src/words/say.ts'
+import { LANGUAGE } from './page-data.ts'
 
 export { say }
 
@@ -11,7 +12,7 @@ const sent = JSON.parse(document.getElementById('till-words')!.textContent) as P
 export const wordsOf = <Part extends keyof Catalogue>(part: Part): Catalogue[Part] => sent[part]!
 
 /** The language of the page, in the reader's own variety: a Swiss who reads German has Swiss numbers and dates. */
-export const LOCALE = ownVariety(document.documentElement.lang) ?? document.documentElement.lang
+export const LOCALE = ownVariety(LANGUAGE) ?? LANGUAGE
 
 /** A text with elements in their places. */
 export const saying = (text: string, values: Record<string, ComponentChild>): ComponentChild[] =>

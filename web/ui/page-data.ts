@@ -32,6 +32,9 @@ export interface PageData {
 
 export const pageData: PageData = read()
 
+/** The language of the page as it came. A browser that translates the page changes that of the document. */
+export const LANGUAGE: string = document.documentElement.lang
+
 /** The address of the API: '' is the page's own origin. A static host names another in `<meta name="till-api">`. */
 export const apiBase: string = base()
 
