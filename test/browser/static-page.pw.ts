@@ -8,14 +8,47 @@ import { startOtherSite } from './other-site.ts'
 
 const GUIDE = path.resolve(import.meta.dirname, '../../docs/integrate.md')
 
+async function startStaticPage() {
+  const [, html = ''] = /From a static page[\s\S]*?```html\n([\s\S]*?)```/.exec(await readFile(GUIDE, 'utf8')) ?? []
+  const site = await startOtherSite()
+  site.showWhole('/', html.replaceAll('http://127.0.0.1:4000', BASE_URL).replace('prod_…', PRODUCT_ID))
+  return site
+}
+
+test('the static page of the guide shows the files where storage is forbidden and the answer of the bank is lost', async ({
+  page,
+  watch,
+}) => {
+  const site = await startStaticPage()
+  try {
+    watch.allow(site.origin)
+    await page.addInitScript(() =>
+      Object.defineProperty(window, 'sessionStorage', {
+        get() {
+          throw new DOMException('Access is denied for this document.', 'SecurityError')
+        },
+      }),
+    )
+    await page.route('**/api/sandbox/confirm', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await page.goto(`${site.origin}/`)
+    await page.getByLabel('Your e-mail address').fill(newEmail())
+    await page.getByRole('button', { name: 'Buy' }).click()
+    await expect(page.getByRole('status')).toHaveText('Thank you! Your files:')
+    await expect(page.getByRole('listitem').getByRole('link').first()).toBeVisible()
+  } finally {
+    await site.close()
+  }
+})
+
 test('the static page of the guide shows the files also after a request for the status was lost', async ({
   page,
   watch,
 }) => {
-  const [, html = ''] = /From a static page[\s\S]*?```html\n([\s\S]*?)```/.exec(await readFile(GUIDE, 'utf8')) ?? []
-  const site = await startOtherSite()
+  const site = await startStaticPage()
   try {
-    site.showWhole('/', html.replaceAll('http://127.0.0.1:4000', BASE_URL).replace('prod_…', PRODUCT_ID))
     watch.allow(site.origin)
     // the first answer says that a bank is at work, the second one is lost, and a proxy answers instead of the third
     let looks = 0

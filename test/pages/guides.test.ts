@@ -55,7 +55,7 @@ test('every guide is served as Markdown, with the addresses of this service, and
 
 test('no idempotency key that the page in the guide makes looks like the number of a card', () => {
   const guide = fs.readFileSync(path.join(ROOT, 'docs/integrate.md'), 'utf8')
-  const [, expression = ''] = /\?\?= (.*crypto\..+)\)$/m.exec(guide) ?? []
+  const [, expression = ''] = /\?\?= (crypto\..+)$/m.exec(guide) ?? []
   const make = new vm.Script(expression)
   const keys = new Set(Array.from({ length: 5000 }, () => make.runInThisContext() as string))
   assert.equal(keys.size, 5000)
