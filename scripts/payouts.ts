@@ -105,17 +105,23 @@ async function show({ db, writers }: work.PayoutWork, runId: string): Promise<st
   const row = await findRun(db, runId)
   const shown = await linesOf(db, runId)
   const lines = shown.map((line) => {
-    const payout = line.payout && `${line.payout.id}  ${line.payout.state}  ${line.destination}`
+    const suspended = line.payout?.isToSuspended ? '  the shop is suspended' : ''
+    const payout = line.payout && `${line.payout.id}  ${line.payout.state}  ${line.destination}${suspended}`
     const why = line.blocked ?? (row.state === 'approved' ? 'no longer due at the approval' : line.destination)
     const amount = formatMoney(line.payout?.amountMinor ?? line.amountMinor, line.currency)
     return `${amount.padStart(14)}  ${line.sellerEmail}  ${payout ?? why}`
   })
   const files = (await filesOf(db, runId, writers)).map(
-    ({ currency, format, payouts, amountMinor, exportedAt }) =>
-      `file ${currency} ${format}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}, ${exportedAt ? `exported ${exportedAt.toISOString()}` : 'not exported yet'}`,
+    ({ currency, format, payouts, amountMinor, toSuspended, exportedAt }) =>
+      `file ${currency} ${format}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}, ${exportedAt ? `exported ${exportedAt.toISOString()}` : 'not exported yet'}${suspendedWords(toSuspended)}`,
   )
   const cut = shown.length < lineCount(row) ? [`The first ${shown.length} of ${lineCount(row)} lines.`] : []
   return [runLine(row), ...lines, ...cut, ...files]
+}
+
+/** An operator may not want the file to pay these. */
+function suspendedWords(count: number): string {
+  return count > 0 ? `, with ${count} ${count === 1 ? 'payout to a suspended shop' : 'payouts to suspended shops'}` : ''
 }
 
 /** A command that is repeated, because its process was killed after the change, has done its work. */
@@ -155,12 +161,12 @@ async function leaveOut(parts: work.PayoutWork, runId: string, seller: string, i
 async function exportFiles(parts: work.PayoutWork, runId: string, folder: string): Promise<string[]> {
   const wanted = await filesOf(parts.db, (await findRun(parts.db, runId)).id, parts.writers)
   const said: string[] = []
-  for (const { currency, format, exportedAt } of wanted) {
+  for (const { currency, format, toSuspended, exportedAt } of wanted) {
     const onlyMade = exportedAt !== null
     const { name: file, content, payouts, amountMinor, isRepeat } = await work.exportAsOperator(parts, MACHINE, { runId, currency, format, onlyMade }) // oxfmt-ignore
     const target = path.join(folder, file)
     writeWhole(target, content)
-    said.push(`${target}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}${isRepeat ? ', the same file as before' : ''}`) // oxfmt-ignore
+    said.push(`${target}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}${isRepeat ? ', the same file as before' : ''}${suspendedWords(toSuspended)}`) // oxfmt-ignore
   }
   if (said.length === 0) throw new Refusal('nothing_to_export', 'This run has no payouts to export.')
   return said

@@ -69,6 +69,10 @@ export const RunFile = Type.Object({
   format: Type.Enum([...FILE_FORMATS]),
   payouts: Type.Integer(),
   amount: Amount,
+  toSuspended: Type.Integer({
+    description:
+      'How many of its payouts are approved and go to shops that were suspended since the approval. The file pays them all the same.',
+  }),
   exportedAt: Type.Union([Time, Null], { description: 'Null: not exported yet.' }),
 })
 export const RunLine = Type.Object({
@@ -87,6 +91,11 @@ export const RunLine = Type.Object({
       payoutId: Type.String(),
       amount: Amount,
       status: State,
+      exported: Type.Boolean({ description: 'It is in a bank file.' }),
+      toSuspended: Type.Boolean({
+        description:
+          'It is approved, and the shop was suspended since. The bank file pays it all the same, unless you mark it as failed before.',
+      }),
       failure: Type.Union([Type.String(), Null]),
     }),
     Null,

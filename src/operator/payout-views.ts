@@ -34,6 +34,8 @@ export const runDetailView = (run: RunRow, files: readonly RunFile[], lines: rea
       payoutId: payout.id,
       amount: payout.amountMinor,
       status: payout.state,
+      exported: payout.isExported,
+      toSuspended: payout.isToSuspended,
       failure: payout.failure,
     },
   })),

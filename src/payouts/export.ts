@@ -3,6 +3,7 @@ import type { Db, Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { newId } from '../kit/ids.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
+import { isSuspended } from '../sellers/standing.ts'
 import { type Destination, openDestination } from './destination.ts'
 import type { Payment } from './files/payment.ts'
 
@@ -174,6 +175,8 @@ export interface RunFile {
   format: FileFormat
   payouts: number
   amountMinor: number
+  /** How many of its payouts are approved and go to shops that were suspended since. The file pays them all the same. */
+  toSuspended: number
   /** Null: it was not exported yet. */
   exportedAt: Date | null
 }
@@ -181,11 +184,16 @@ export interface RunFile {
 /** The bank files of a run: those that were exported, and those that its other payouts go into. */
 export async function filesOf(tx: Db | Tx, runId: string, writers: FileWriters): Promise<RunFile[]> {
   const { rows } = await sql<RunFile>`
-    select currency, format, payouts, amount_minor as "amountMinor", exported_at as "exportedAt"
-    from payout_files where run_id = ${runId}
+    select f.currency, f.format, f.payouts, f.amount_minor as "amountMinor",
+      (select count(*)::int from payouts p join sellers s on s.id = p.seller_id
+        where p.file_id = f.id and p.state = 'approved' and ${isSuspended}) as "toSuspended",
+      f.exported_at as "exportedAt"
+    from payout_files f where f.run_id = ${runId}
     union all
-    select p.currency, case when ${bySepa(writers)} then 'sepa' else 'csv' end, count(*)::int, sum(p.amount_minor)::bigint, null
-    from payouts p where p.run_id = ${runId} and p.state = 'approved' and p.file_id is null group by 1, 2
-    order by 1, 2 desc, 5`.execute(tx)
+    select p.currency, case when ${bySepa(writers)} then 'sepa' else 'csv' end, count(*)::int, sum(p.amount_minor)::bigint,
+      count(*) filter (where ${isSuspended})::int, null
+    from payouts p join sellers s on s.id = p.seller_id
+    where p.run_id = ${runId} and p.state = 'approved' and p.file_id is null group by 1, 2
+    order by 1, 2 desc, 6`.execute(tx)
   return rows
 }

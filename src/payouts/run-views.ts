@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { isSuspended } from '../sellers/standing.ts'
 import type { PayoutState } from './moves.ts'
 import { speaksAgainst } from './refused-account.ts'
 import type { Block } from './runs.ts'
@@ -75,7 +76,17 @@ export interface RunLine {
   blocked: Block | null
   /** Where the money goes, masked: as it was at the approval, and before it as the details are now. */
   destination: string | null
-  payout: { id: string; amountMinor: number; state: PayoutState; failure: string | null } | null
+  payout: RunPayout | null
+}
+
+export interface RunPayout {
+  id: string
+  amountMinor: number
+  state: PayoutState
+  isExported: boolean
+  /** It is approved, and the shop was suspended since. It is paid all the same. */
+  isToSuspended: boolean
+  failure: string | null
 }
 
 /** The most lines of a run that are shown at once. */
@@ -90,7 +101,8 @@ export async function linesOf(db: Db, runId: string, sellerId?: string): Promise
     select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
       l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(p.destination_shown, d.shown) as destination,
       case when p.id is not null then
-        jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'failure', p.failure) end as payout
+        jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'isExported', p.file_id is not null,
+          'isToSuspended', p.state = 'approved' and ${isSuspended}, 'failure', p.failure) end as payout
     from (
       select * from payout_run_lines where run_id = ${runId} ${sellerId === undefined ? sql`` : sql`and seller_id = ${sellerId}`}
       order by blocked is not null, amount_minor desc, seller_id, currency limit ${MOST_LINES}) l

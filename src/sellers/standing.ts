@@ -15,6 +15,9 @@ export const standingOf = (alias: string): RawBuilder<Standing> => {
     else 'active' end`
 }
 
+/** Whether the operator has suspended the seller `s` or locked the seller out. No run proposes a payout to them. */
+export const isSuspended = sql<boolean>`(s.suspended_at is not null or s.disabled_at is not null)`
+
 /** Whether the seller `s` may sell. A seller who is locked out could not help the buyers. */
 export const maySell = sql<boolean>`s.suspended_at is null and s.disabled_at is null and not s.awaits_account
   and (s.approval_asked_at is null or s.trusted_at is not null)`

@@ -232,6 +232,41 @@ test('a run of more sellers than the page shows says so, and how to leave out on
   await expect(page.getByText('npm run payouts -- leave-out')).toBeVisible()
 })
 
+test('a suspension leads to the approved payouts of the shop, and the run says that the bank file pays it', async ({
+  page,
+}) => {
+  const run = 'run_00000000000000000000000009'
+  const seller = 'sel_00000000000000000000000001'
+  await database.query(`
+    insert into payout_runs (id, state, cutoff_at, created_by, approved_at, approved_by)
+    values ('${run}', 'approved', now(), 'machine', now(), 'machine')`)
+  await database.query(`
+    insert into payout_run_lines (run_id, seller_id, currency, amount_minor) values ('${run}', '${seller}', 'USD', 5000)`)
+  await database.query(`
+    insert into payouts (id, run_id, seller_id, currency, amount_minor, destination, destination_shown, reference, cutoff_at, hold_days)
+    values ('po_00000000000000000000000009', '${run}', '${seller}', 'USD', 5000, '\\x00', 'US … 5678', 'PO00000000000000000000000009', now(), 0)`)
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/payouts/${run}`)
+  await expect(page.getByText('US … 5678')).toBeVisible()
+  await expect(page.getByText(/suspended/)).toHaveCount(0)
+  await page.goto(`${service.url}/operator/#/sellers/${seller}`)
+  await page.getByRole('button', { name: 'Suspend' }).click()
+  await expectFine(page, 'suspending a seller')
+  await dialog(page).getByRole('link', { name: 'approved payouts of this seller' }).click()
+  await expect(page.getByRole('link', { name: '$50.00 to Seller 1' })).toHaveCount(1)
+  await expect(dialog(page)).toHaveCount(0)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Suspend' }).click()
+  await confirm(page, 'Suspend')
+  await expect(page.locator('.head').getByText('Suspended')).toBeVisible()
+  await page.goto(`${service.url}/operator/#/payouts/${run}`)
+  await expect(page.getByText('The file pays suspended shops: 1 payout.')).toBeVisible()
+  await expect(
+    page.getByText('The shop is suspended. The bank file pays it unless you choose “Do not pay it”.'),
+  ).toBeVisible()
+  await expectFine(page, 'a run with a payout to a suspended shop')
+})
+
 test('a statement and a bank file have minutes, and lead to the sign-in when the session has ended', async ({
   page,
 }) => {
@@ -239,7 +274,7 @@ test('a statement and a bank file have minutes, and lead to the sign-in when the
   await database.query(
     `insert into payout_runs (id, state, cutoff_at, created_by, approved_at, approved_by) values ('${run}', 'approved', now(), 'machine', now(), 'machine')`,
   )
-  const file = { currency: 'USD', format: 'csv', payouts: 1, amount: 1, exportedAt: null }
+  const file = { currency: 'USD', format: 'csv', payouts: 1, amount: 1, toSuspended: 0, exportedAt: null }
   await page.context().route(`**/api/operator/payout-runs/${run}`, async (route) => {
     const answer = await route.fetch()
     await route.fulfill({ response: answer, json: { ...(await answer.json()), files: [file] } })

@@ -86,6 +86,18 @@ test('the machine proposes, approves, exports, and marks; the files are the same
   assert.deepEqual([...new Set(log)], ['machine payout_run_sent', 'machine payout_file_exported', 'machine payout_run_approved', 'machine payout_run_proposed']) // oxfmt-ignore
 })
 
+test('the machine says which payouts of a run and of its file go to suspended shops', async (t) => {
+  const seller = await dueSeller(shop())
+  const operator = await operatorOf(shop())
+  const { runId } = await runs(operator).pay(seller)
+  assert.doesNotMatch(await done('show', runId), /suspended/)
+  await operator.call('PUT', `/api/operator/sellers/${seller.sellerId}/suspension`)
+  const shown = await done('show', runId)
+  assert.match(shown, /po_\w+ {2}approved {2}US … 5678 {2}the shop is suspended\n/)
+  assert.match(shown, /not exported yet, with 1 payout to a suspended shop\n/)
+  assert.match(await done('export', runId, await temporaryFolder(t)), /, with 1 payout to a suspended shop\n/)
+})
+
 test('a seller after the first thousand lines of a run is left out and taken in too, and the list says that it goes on', async () => {
   const seller = await dueSeller(shop())
   const runId = /^run_\w+/.exec(await done('propose'))![0]

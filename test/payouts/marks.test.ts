@@ -36,7 +36,9 @@ test('ten exports at once give one file with each payout once, and later ones gi
   const { propose, approve, file, get, sent, mark } = runs(operator)
   const { runId } = await propose()
   const { body: run } = await approve(runId)
-  assert.deepEqual(run.files, [{ currency: 'USD', format: 'csv', payouts: 2, amount: 3724, exportedAt: null }])
+  assert.deepEqual(run.files, [
+    { currency: 'USD', format: 'csv', payouts: 2, amount: 3724, toSuspended: 0, exportedAt: null },
+  ])
   const answers = await times(10, () => file(runId))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
@@ -59,6 +61,39 @@ test('ten exports at once give one file with each payout once, and later ones gi
   assert.equal(kept[0]!.content.includes('12345678'), false)
   const notes = (await logOf(operator, runId)).filter(({ action }) => action === 'payout_file_exported')
   assert.equal(notes.length, 11)
+})
+
+test('a run says which approved payouts go to shops that were suspended since, until they end or the suspension does', async () => {
+  const shop = shared()
+  const [seller, other] = [await dueSeller(shop), await dueSeller(shop)]
+  const operator = await operatorOf(shop)
+  const { propose, approve, get, file, sent, mark } = runs(operator)
+  const suspend = (method: 'PUT' | 'DELETE') =>
+    operator.call(method, `/api/operator/sellers/${seller.sellerId}/suspension`)
+  const { runId } = await propose()
+  await approve(runId)
+  const { files: before } = await get(runId)
+  const shown = async () => {
+    const run = await get(runId)
+    const { toSuspended, exported, payoutId } = lineOf(run, seller.sellerId).payout
+    assert.equal(lineOf(run, other.sellerId).payout.toSuspended, false)
+    return { inFile: run.files[0].toSuspended, toSuspended, exported, payoutId }
+  }
+  const { payoutId } = await shown()
+  assert.deepEqual(await shown(), { inFile: 0, toSuspended: false, exported: false, payoutId })
+  await suspend('PUT')
+  assert.deepEqual(await shown(), { inFile: 1, toSuspended: true, exported: false, payoutId })
+  assert.equal((await get(runId)).files[0].payouts, before[0].payouts, 'the file is the same')
+  await suspend('DELETE')
+  assert.deepEqual(await shown(), { inFile: 0, toSuspended: false, exported: false, payoutId })
+  await suspend('PUT')
+  await file(runId)
+  assert.deepEqual(await shown(), { inFile: 1, toSuspended: true, exported: true, payoutId })
+  await sent(runId)
+  assert.deepEqual(await shown(), { inFile: 0, toSuspended: false, exported: true, payoutId })
+  await mark(payoutId, 'failed')
+  assert.equal((await seller.balance()).balance, 1862)
+  await booksAgree()
 })
 
 test('a payout goes one way only: no step is left out, repeated or taken back', async () => {

@@ -49,6 +49,14 @@ function LineRow({ line, run, onDone }: { line: RunLine; run: RunDetail; onDone:
         {destination && `${destination} · `}
         {email}
       </p>
+      {payout?.toSuspended && (
+        <p class="small">
+          The shop is suspended.{' '}
+          {payout.exported
+            ? 'A bank file pays it all the same.'
+            : 'The bank file pays it unless you choose “Do not pay it”.'}
+        </p>
+      )}
       {run.state === 'proposed' && (blocked === null || blocked === 'left_out') && (
         <div class="choice">
           <LeaveOut line={line} runId={run.runId} onDone={onDone} />

@@ -194,7 +194,7 @@ function keyOf(file: RunFile, files: readonly RunFile[]): string {
 
 function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone: () => void }) {
   const action = useAction()
-  const { currency, format, payouts, amount, exportedAt } = file
+  const { currency, format, payouts, amount, toSuspended, exportedAt } = file
   const download = () =>
     void action.run(async () => {
       await downloadFile(runId, file)
@@ -224,6 +224,15 @@ function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone
           Download
         </button>
       </div>
+      {toSuspended > 0 && (
+        <Notice title={`The file pays suspended shops: ${counted(toSuspended, 'payout')}.`} tone="alarm">
+          <p>
+            {exportedAt
+              ? 'If they should not be paid, take them out at your bank. Mark the run as sent, and then mark them as refused by the bank.'
+              : 'If they should not be paid, open each of them below and choose “Do not pay it” before you download the file.'}
+          </p>
+        </Notice>
+      )}
       <Refused action={action} />
       {action.refusedFor('recent_sign_in_required') && (
         <p>

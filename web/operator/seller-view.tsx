@@ -97,6 +97,11 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
           <p>
             Nothing more is sold. Buyers keep their files, and the seller can still refund them. The seller gets a mail.
           </p>
+          <p>
+            New runs do not pay the seller. A payout that is approved already goes to the bank all the same: look at the{' '}
+            <a href={`#/payouts?status=approved&sellerId=${sellerId}`}>approved payouts of this seller</a>, and choose
+            “Do not pay it”.
+          </p>
         </Doing>
       )}
       <Quota seller={seller} onDone={onDone} />
