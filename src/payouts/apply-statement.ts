@@ -29,8 +29,6 @@ export interface AppliedStatement {
   moved: Record<'paid' | 'failed' | 'reversed', MovedPayout[]>
 }
 
-/** The form of our references, see referenceOf(). */
-const OURS = /^PO[0-9A-HJKMNP-TV-Z]{26}$/
 const NO_REASON = 'The bank returned it.'
 
 /** How many lines of each day (ISO 8601). */
@@ -65,9 +63,7 @@ export async function applyStatement(
   statement: ReadStatement,
   { by, paidFrom }: { by: string; paidFrom: string | undefined },
 ): Promise<AppliedStatement> {
-  const { sha256, format } = statement
-  const ours = statement.lines.filter(({ reference }) => OURS.test(reference))
-  const others = statement.lines.length - ours.length
+  const { sha256, format, lines: ours, others } = statement
   const { rows: isNew } = await sql`
     insert into payout_statements (hash, format, uploaded_by, others) values (${sha256}, ${format}, ${by}, ${others})
     on conflict (hash) do nothing returning 1`.execute(tx)

@@ -4,6 +4,8 @@ import { Refusal } from '../../src/kit/errors.ts'
 import { LARGEST_STATEMENT_BYTES } from '../../src/payouts/files/statement-line.ts'
 import { readStatement } from '../../src/payouts/files/statement.ts'
 
+const [ONE, TWO] = ['PO01K9X3F5F8E4TQZ8G3M7ABCDEF', 'PO01K9X3F5F8E4TQZ8G3M7ABCDEG']
+
 const linesOf = async (text: string | Buffer) => (await readStatement(Buffer.from(text))).lines
 
 async function refused(text: string | Buffer, why: RegExp): Promise<void> {
@@ -34,11 +36,11 @@ const entry = ({
     <BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>ESCT</SubFmlyCd></Fmly></Domn></BkTxCd>
     <NtryDtls>${details}</NtryDtls></Ntry>`
 
-const payment = (more = '', reference = 'PO1') =>
+const payment = (more = '', reference = ONE) =>
   `<TxDtls><Refs><EndToEndId>${reference}</EndToEndId></Refs>${more}</TxDtls>`
 
 const RETURN = '<RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>Account closed</AddtlInf></RtrInf>'
-const booked = { reference: 'PO1', amountMinor: 4890, currency: 'EUR', status: 'booked', bookedOn: '2026-11-24', reason: undefined, account: 'NL91ABNA0417164300' } // oxfmt-ignore
+const booked = { reference: ONE, amountMinor: 4890, currency: 'EUR', status: 'booked', bookedOn: '2026-11-24', reason: undefined, account: 'NL91ABNA0417164300' } // oxfmt-ignore
 const returned = { ...booked, status: 'returned', reason: 'AC04 Account closed' }
 
 test('a statement says what has left and what came back, in each version of camt.053', async () => {
@@ -58,19 +60,19 @@ test('a statement says what has left and what came back, in each version of camt
           day: '<BookgDt><DtTm>2026-11-24T08:00:00+01:00</DtTm></BookgDt>',
           details:
             payment('<AmtDtls><TxAmt><Amt Ccy="EUR">48.90</Amt></TxAmt></AmtDtls>') +
-            payment('<AmtDtls><InstdAmt><Amt Ccy="EUR">51.1</Amt></InstdAmt></AmtDtls>', 'PO2'),
+            payment('<AmtDtls><InstdAmt><Amt Ccy="EUR">51.1</Amt></InstdAmt></AmtDtls>', TWO),
         }),
         '02',
       ),
     ),
-    [booked, { ...booked, reference: 'PO2', amountMinor: 5110 }],
+    [booked, { ...booked, reference: TWO, amountMinor: 5110 }],
   )
   // a namespace with a prefix, and the sum of a batch beside its payments
   const batch = camt(
-    entry({ amount: '100.00', details: `<Btch><NbOfTxs>2</NbOfTxs></Btch>${payment('<Amt Ccy="EUR">48.90</Amt><CdtDbtInd>DBIT</CdtDbtInd>')}${payment('<Amt Ccy="EUR">51.10</Amt>', 'PO2')}` }), // oxfmt-ignore
+    entry({ amount: '100.00', details: `<Btch><NbOfTxs>2</NbOfTxs></Btch>${payment('<Amt Ccy="EUR">48.90</Amt><CdtDbtInd>DBIT</CdtDbtInd>')}${payment('<Amt Ccy="EUR">51.10</Amt>', TWO)}` }), // oxfmt-ignore
   )
   const prefixed = batch.replaceAll(/<(\/?)(?=[A-Z])/g, '<$1n:').replace('xmlns=', 'xmlns:n=')
-  assert.deepEqual(await linesOf(prefixed), [booked, { ...booked, reference: 'PO2', amountMinor: 5110 }])
+  assert.deepEqual(await linesOf(prefixed), [booked, { ...booked, reference: TWO, amountMinor: 5110 }])
 })
 
 test('what is pending, without a reference, or comes in for another reason is left out', async () => {
@@ -113,17 +115,40 @@ test('a file that could do harm, or is no statement, is refused whole', async ()
 
 test('an amount or a day that cannot be read refuses the file, and names the payment', async () => {
   for (const amount of ['', '-48.90', '48,90', '1e3', 'NaN', '48.905', '9'.repeat(13), '0x10'])
-    await refused(camt(entry({ amount })), /The amount of “PO1”/)
-  await refused(camt(entry()).replace('Ccy="EUR">48.90', 'Ccy="XXX">48.90'), /The amount of “PO1”/)
-  await refused(camt(entry({ day: '' })), /The day of “PO1”/)
-  await refused(camt(entry({ day: '<BookgDt><Dt>2026-02-30</Dt></BookgDt>' })), /The day of “PO1”/)
+    await refused(camt(entry({ amount })), /The amount of “PO01K9X3F5F8E4TQZ8G3M7ABCDEF”/)
+  await refused(
+    camt(entry()).replace('Ccy="EUR">48.90', 'Ccy="XXX">48.90'),
+    /The amount of “PO01K9X3F5F8E4TQZ8G3M7ABCDEF”/,
+  )
+  await refused(camt(entry({ day: '' })), /The day of “PO01K9X3F5F8E4TQZ8G3M7ABCDEF”/)
+  await refused(
+    camt(entry({ day: '<BookgDt><Dt>2026-02-30</Dt></BookgDt>' })),
+    /The day of “PO01K9X3F5F8E4TQZ8G3M7ABCDEF”/,
+  )
   // two payments, and only the sum of both
-  await refused(camt(entry({ details: payment() + payment('', 'PO2') })), /The amount of “PO1”/)
+  await refused(camt(entry({ details: payment() + payment('', TWO) })), /The amount of “PO01K9X3F5F8E4TQZ8G3M7ABCDEF”/)
   assert.equal((await linesOf(camt(entry({ amount: '48.90000' }))))[0]!.amountMinor, 4890)
 })
 
+test('a line of the operator’s own business is counted, and need not be readable', async () => {
+  const others = [
+    entry({ details: payment('', 'RENT-11') }),
+    entry({ day: '', details: payment('', 'RENT-11') }),
+    // a batch of salaries, with the sum alone
+    entry({ details: payment('', 'PO1') + payment('', 'PO2') }),
+    entry({ amount: '48.905', details: payment('', 'x') }),
+    entry().replace(ONE, 'GOLD').replace('Ccy="EUR">48.90', 'Ccy="XAU">48.90'),
+    entry({ direction: 'CRDT', day: '', details: payment(RETURN, 'RENT-10') }),
+  ]
+  const read = await readStatement(Buffer.from(camt(others.join('') + entry())))
+  assert.deepEqual([read.lines, read.others], [[booked], 7])
+  const csv = await readStatement(Buffer.from(`${CSV}RENT-11,1.00,EUR,booked,2026-11-24,\n`))
+  assert.deepEqual([csv.lines.length, csv.others], [2, 1])
+  await refused(camt(entry({ details: payment('', 'x').repeat(50_001) })), /more than 50000/)
+})
+
 test('a large statement is read while other work gets its turn', async () => {
-  const row = 'PO1,48.90,EUR,booked,2026-11-24,é\n'
+  const row = `${ONE},48.90,EUR,booked,2026-11-24,é\n`
   for (const text of [camt(entry().repeat(20_000)), `${CSV.split('\n')[0]}\n${row.repeat(49_000)}`]) {
     assert(text.length > 1_500_000)
     let turns = 0
@@ -140,8 +165,8 @@ test('a large statement is read while other work gets its turn', async () => {
 })
 
 const CSV = `reference,amount,currency,status,bookedOn,reason
-PO1,48.90,EUR,booked,2026-11-24,
-PO2,500,JPY,returned,2026-11-25,"no such
+${ONE},48.90,EUR,booked,2026-11-24,
+${TWO},500,JPY,returned,2026-11-25,"no such
 account"
 `
 
@@ -149,19 +174,19 @@ test('a CSV statement is read with either separator, and other columns are left 
   const { account: _, ...line } = booked
   const expected = [
     line,
-    { reference: 'PO2', amountMinor: 500, currency: 'JPY', status: 'returned', bookedOn: '2026-11-25', reason: 'no such account' }, // oxfmt-ignore
+    { reference: TWO, amountMinor: 500, currency: 'JPY', status: 'returned', bookedOn: '2026-11-25', reason: 'no such account' }, // oxfmt-ignore
   ]
   assert.deepEqual(await linesOf(CSV), expected)
   assert.deepEqual(await linesOf(`\ufeff${CSV.replaceAll(',', ';').replaceAll('\n', '\r\n')}`), expected)
   assert.deepEqual(
-    await linesOf('Note,Reference,AMOUNT,Currency,Status,bookedon\nx, PO1 ,48.90,EUR,booked,2026-11-24\n\n'),
+    await linesOf(`Note,Reference,AMOUNT,Currency,Status,bookedon\nx, ${ONE} ,48.90,EUR,booked,2026-11-24\n\n`),
     [line],
   )
 })
 
 test('a reason with a card’s number is not kept', async () => {
   const [line] = await linesOf(CSV.replace('"no such\naccount"', '4000 0025 0000 3155').split('\n').toSpliced(1, 1).join('\n')) // oxfmt-ignore
-  assert.deepEqual([line!.reference, line!.reason], ['PO2', undefined])
+  assert.deepEqual([line!.reference, line!.reason], [TWO, undefined])
 })
 
 test('a wrong line of a CSV refuses the file and names the line', async () => {

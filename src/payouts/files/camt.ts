@@ -3,7 +3,9 @@ import { Refusal } from '../../kit/errors.ts'
 import {
   MOST_LINES,
   type StatementLine,
+  type StatementLines,
   dayOf,
+  isOurs,
   minorOf,
   reasonOf,
   refuseStatement,
@@ -23,11 +25,12 @@ const NO_REFERENCE = 'NOTPROVIDED'
 type Fields = Map<string, string>
 
 /**
- * The payments of a camt.053 statement that name a reference and are booked: those that left, and those that came back. Money that comes
- * in otherwise is not ours to judge, and is left out. Refuses `statement_not_readable`: also for a document type, because with it a file
+ * The payments of a camt.053 statement that name a reference and are booked: those that left, and those that came back. Those with a
+ * reference of another form are only counted: the operator's own business need not be readable. Money that comes in otherwise is not
+ * ours to judge, and is left out. Refuses `statement_not_readable`: also for a document type, because with it a file
  * of some bytes can become gigabytes or read other files.
  */
-export async function camtLines(xml: string): Promise<StatementLine[]> {
+export async function camtLines(xml: string): Promise<StatementLines> {
   const { default: sax } = await import('sax')
   const parser = sax.parser(true, { xmlns: true, position: false })
   const reader = newReader()
@@ -48,12 +51,12 @@ export async function camtLines(xml: string): Promise<StatementLine[]> {
     if (error instanceof Refusal) throw error
     refuseStatement('The file is not well-formed XML.')
   }
-  return reader.lines
+  return reader.found
 }
 
 function newReader() {
   const path: string[] = []
-  const lines: StatementLine[] = []
+  const found: StatementLines = { lines: [], others: 0 }
   let text = ''
   let entry: Fields | undefined
   /** The account that the statement is about. It stands before the entries. */
@@ -66,7 +69,7 @@ function newReader() {
     if (!fields.has(key)) fields.set(key, value)
   }
   return {
-    lines,
+    found,
     open({ local, uri, attributes }: QualifiedTag): void {
       if (path.length === 0 && (local !== 'Document' || !NAMESPACE.test(uri)))
         refuseStatement('The file is no camt.053 statement.')
@@ -91,8 +94,10 @@ function newReader() {
       if (entry && at(path, ENTRY)) {
         for (const payment of payments.length > 0 ? payments : [new Map()]) {
           const line = lineOf(entry, payment, payments.length <= 1)
-          if (line) lines.push(account ? { ...line, account } : line)
-          if (lines.length > MOST_LINES) refuseStatement(`The statement has more than ${MOST_LINES} payments.`)
+          if (line === 'other') found.others++
+          else if (line) found.lines.push(account ? { ...line, account } : line)
+          if (found.lines.length + found.others > MOST_LINES)
+            refuseStatement(`The statement has more than ${MOST_LINES} payments.`)
         }
         entry = undefined
       } else if (entry && text.trim() !== '') {
@@ -116,12 +121,13 @@ const within = (path: readonly string[], place: readonly string[]): boolean =>
   path.length >= place.length && place.every((name, index) => path[index] === name)
 
 /** Undefined: not booked, without a reference, or money that comes in for another reason. */
-function lineOf(entry: Fields, payment: Fields, isOnly: boolean): StatementLine | undefined {
+function lineOf(entry: Fields, payment: Fields, isOnly: boolean): StatementLine | 'other' | undefined {
   const reference = payment.get('Refs/EndToEndId')
   if (reference === undefined || reference === NO_REFERENCE) return undefined
   if ((entry.get('Sts') ?? entry.get('Sts/Cd')) !== 'BOOK') return undefined
   const status = statusOf(entry, payment)
   if (!status) return undefined
+  if (!isOurs(reference)) return 'other'
   const { amount = '', currency = '' } = amountOf(entry, payment, isOnly) ?? {}
   const amountMinor = minorOf(amount, currency)
   const bookedOn = dayOf(entry.get('BookgDt/Dt') ?? entry.get('BookgDt/DtTm') ?? '')

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream'
 import {
   MOST_LINES,
   type StatementLine,
+  type StatementLines,
   dayOf,
+  isOurs,
   minorOf,
   reasonOf,
   refuseStatement,
@@ -14,9 +16,9 @@ const LONGEST_RECORD = 4000
 
 /**
  * A statement as CSV with the columns reference, amount, currency, status (booked or returned), bookedOn and, when it has one, reason.
- * Other columns are left alone. Refuses `statement_not_readable` and names the line, for a line that is wrong in any way.
+ * Other columns are left alone. The operator writes the file, so each line of it can be mended. Refuses `statement_not_readable` and names the line, for a line that is wrong in any way.
  */
-export async function csvStatementLines(text: string): Promise<StatementLine[]> {
+export async function csvStatementLines(text: string): Promise<StatementLines> {
   const { CsvError, parse } = await import('csv-parse')
   const header = text.slice(0, text.search(/[\r\n]|$/))
   const records = Readable.from(slicesOf(text)).pipe(
@@ -31,20 +33,22 @@ export async function csvStatementLines(text: string): Promise<StatementLine[]> 
     }),
   )
   const lines: StatementLine[] = []
+  let others = 0
   try {
     for await (const { record, info } of records as AsyncIterable<{
       record: Record<string, string>
       info: { lines: number }
     }>) {
-      // oxfmt-ignore
-      lines.push(lineOf(record, info.lines))
-      if (lines.length > MOST_LINES) refuseStatement(`The statement has more than ${MOST_LINES} lines.`)
+      const line = lineOf(record, info.lines)
+      if (isOurs(line.reference)) lines.push(line)
+      else others++
+      if (lines.length + others > MOST_LINES) refuseStatement(`The statement has more than ${MOST_LINES} lines.`)
     }
   } catch (error) {
     if (error instanceof CsvError) refuseStatement('The file is no CSV.')
     throw error
   }
-  return lines
+  return { lines, others }
 }
 
 /** The columns by our names, whatever their case. */

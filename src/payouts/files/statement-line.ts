@@ -21,6 +21,17 @@ export interface StatementLine {
   account?: string | undefined
 }
 
+/** What a reader finds in a statement. */
+export interface StatementLines {
+  /** The lines with a reference of ours. */
+  lines: StatementLine[]
+  /** How many other lines there are, such as the operator's own business. */
+  others: number
+}
+
+/** Whether a reference has the form of ours, see referenceOf(). */
+export const isOurs = (reference: string): boolean => /^PO[0-9A-HJKMNP-TV-Z]{26}$/.test(reference)
+
 /** The largest statement that is read. */
 export const LARGEST_STATEMENT_BYTES = 10 * 1024 * 1024
 /** More payments than a bank puts into a statement of this size. */

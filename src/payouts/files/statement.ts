@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { camtLines } from './camt.ts'
 import { csvStatementLines } from './csv-statement.ts'
-import { LARGEST_STATEMENT_BYTES, type StatementLine, refuseStatement } from './statement-line.ts'
+import { LARGEST_STATEMENT_BYTES, type StatementLines, refuseStatement } from './statement-line.ts'
 
-export interface ReadStatement {
+export interface ReadStatement extends StatementLines {
   /** By which the same file is known when it comes again. */
   sha256: Buffer
   format: 'camt.053' | 'csv'
-  lines: StatementLine[]
 }
 
 /** Reads a bank's statement, camt.053 or CSV. Refuses `statement_not_readable`. */
@@ -19,7 +18,7 @@ export async function readStatement(bytes: Buffer): Promise<ReadStatement> {
   return {
     sha256: createHash('sha256').update(bytes).digest(),
     format: isXml ? 'camt.053' : 'csv',
-    lines: await (isXml ? camtLines(text) : csvStatementLines(text)),
+    ...(await (isXml ? camtLines(text) : csvStatementLines(text))),
   }
 }
 
