@@ -13,6 +13,7 @@ export const MATTERS = [
   'not_taken_back',
   'not_passed_on',
   'account_ended',
+  'payouts_unsent',
   'payouts_unanswered',
   'mail_failed',
   'receipts_refused',

@@ -7,6 +7,8 @@ import type { Matter } from './matter.ts'
 import { notPassedOn, notTakenBack } from './pass-matters.ts'
 
 const MOST_SHOWN = 20
+/** Payouts are soon in a file at the bank, and their money is reserved until then. */
+const SENDING_DAYS = 7
 /** Banks confirm a transfer within some days. */
 const ANSWER_DAYS = 7
 
@@ -22,6 +24,7 @@ export const payoutMatters = async (db: Db): Promise<Matter[]> =>
       notTakenBack(db),
       notPassedOn(db),
       endedAccounts(db),
+      unsentPayouts(db),
       unansweredPayouts(db),
     ])
   ).flat()
@@ -72,6 +75,26 @@ async function endedAccounts(db: Db): Promise<Matter[]> {
     view: `/sellers/${sellerId}`,
     at,
   }))
+}
+
+async function unsentPayouts(db: Db): Promise<Matter[]> {
+  const { rows } = await sql<{ count: number; at: Date | null }>`
+    select count(*)::int as count, min(created_at) as at from payouts
+    where state in ('approved', 'sent') and state = 'approved' and created_at < now() - make_interval(days => ${SENDING_DAYS})`.execute(
+    db,
+  )
+  const { count, at } = rows[0]!
+  if (count === 0) return []
+  return [
+    {
+      what: 'payouts_unsent',
+      says: `${count} ${count === 1 ? 'payout was' : 'payouts were'} approved more than ${SENDING_DAYS} days ago, and nobody has marked ${count === 1 ? 'it' : 'them'} as sent.`,
+      advice:
+        'Give the file of the run to your bank and mark the run as sent, or choose “Do not pay it” on a payout that is in no file.',
+      view: '/payouts?status=approved',
+      at,
+    },
+  ]
 }
 
 async function unansweredPayouts(db: Db): Promise<Matter[]> {

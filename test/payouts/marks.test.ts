@@ -96,6 +96,29 @@ test('a run says which approved payouts go to shops that were suspended since, u
   await booksAgree()
 })
 
+test('the overview reminds of payouts that were approved a week ago and not marked as sent', async () => {
+  const shop = shared()
+  const operator = await operatorOf(shop)
+  const { pay, file, sent } = runs(operator)
+  const { runId } = await pay(await dueSeller(shop))
+  const unsent = async () =>
+    (await operator.call('GET', '/api/operator/attention')).body.matters.filter(
+      ({ what }: { what: string }) => what === 'payouts_unsent',
+    )
+  const age = (days: number) =>
+    sql`update payouts set created_at = now() - make_interval(days => ${days}) where run_id = ${runId}`.execute(shop.db)
+  await age(6)
+  assert.deepEqual(await unsent(), [])
+  await age(8)
+  await file(runId)
+  const [matter, ...others] = await unsent()
+  assert.deepEqual(others, [])
+  assert.match(matter.says, /^1 payout was approved more than 7 days ago, and nobody has marked it as sent\.$/)
+  assert.equal(matter.view, '/payouts?status=approved')
+  await sent(runId)
+  assert.deepEqual(await unsent(), [])
+})
+
 test('a payout goes one way only: no step is left out, repeated or taken back', async () => {
   const shop = shared()
   const seller = await dueSeller(shop)
