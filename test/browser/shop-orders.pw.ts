@@ -173,6 +173,31 @@ test('a dialog stays open while its request runs, however often Escape is presse
   await expect(dialog).toBeVisible()
 })
 
+test('an address whose confirmation lost its answer opens the order at the next press', async ({ page, browser }) => {
+  const { orderId } = await buy(page.request)
+  const right = newEmail()
+  await open(page, orderId)
+  await page.getByRole('button', { name: 'Change the address…' }).click()
+  await page.getByLabel('New address').fill(right)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`A code is on its way to ${right}.`)).toBeVisible()
+  const theirs = await newBuyer(browser)
+  const buyer = await theirs.newPage()
+  await buyer.goto(`/order/?order=${orderId}#email`)
+  await buyer.getByLabel('E-mail').fill(right)
+  const code = await codeIn(theirs, right, /confirm your address/)
+  await buyer.getByLabel('Code').fill(code)
+  await buyer.route('**/api/checkout/*/email', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await buyer.getByRole('button', { name: 'Confirm the address' }).click()
+  await expect(buyer.getByRole('alert')).toBeVisible()
+  await buyer.unroute('**/api/checkout/*/email')
+  await buyer.getByRole('button', { name: 'Confirm the address' }).click()
+  await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+})
+
 test('a mistyped address changes after the reader of the right one has confirmed it', async ({ page, browser }) => {
   const { email, orderId } = await buy(page.request)
   const right = newEmail()

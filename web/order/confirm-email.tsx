@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
-import { confirmEmail, ApiError } from '../ui/api.ts'
+import { ApiError, confirmEmail, getStatus } from '../ui/api.ts'
 import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
@@ -59,6 +59,8 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
   const [pressed, setPressed] = useState(0)
   const action = useAction()
   const isWrong = action.refusedFor('invalid_code')
+  /** The address of a try whose outcome is unknown. */
+  const triedRef = useRef('')
   /** Typing removes the faults that an earlier press has shown. */
   const typing = (set: (text: string) => void) => (text: string) => {
     set(text)
@@ -76,10 +78,10 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
     setFaults({ email: wrong, code: wrong ? undefined : short })
     if (wrong || short) return action.clear()
     void action.run(async () => {
-      const { moved, needsConsent } = await confirmEmail(orderId, email.trim(), code)
-      const confirmed = email.trim().toLowerCase()
-      if (moved) onMoved(confirmed)
-      else onWaiting(confirmed, needsConsent)
+      const { moved, needsConsent } = await confirmed(orderId, email.trim(), code, triedRef)
+      const proved = email.trim().toLowerCase()
+      if (moved) onMoved(proved)
+      else onWaiting(proved, needsConsent)
       return ''
     })
   }
@@ -115,6 +117,26 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
     </>
   )
 }
+
+/** A try whose answer was lost can have used the code. The order is at the address then, and the next try says so. */
+async function confirmed(orderId: string, email: string, code: string, triedRef: { current: string }) {
+  try {
+    return await confirmEmail(orderId, email, code)
+  } catch (trouble) {
+    if (!(trouble instanceof ApiError)) throw trouble
+    if (trouble.unknown) triedRef.current = email
+    const isUsed = trouble.code === 'invalid_code' && triedRef.current === email
+    if (!isUsed || !(await opens(orderId, email))) throw trouble
+    return { moved: true, needsConsent: false }
+  }
+}
+
+/** Whether the order opens with this address. */
+const opens = (orderId: string, email: string): Promise<boolean> =>
+  getStatus(orderId, email).then(
+    ({ timeline }) => timeline !== undefined,
+    () => false,
+  )
 
 /** The address is proved, and the reader of the old one has not answered yet. */
 function Confirmed({ needsConsent, onOpen }: { needsConsent: boolean; onOpen: () => void }) {
