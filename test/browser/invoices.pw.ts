@@ -115,6 +115,14 @@ test.describe('on a phone', () => {
     expect(await look('Street and number')).toEqual(await look('Company or name'))
     await invoices.getByLabel('Company or name').fill('Acme Sp. z o.o.')
     await invoices.getByLabel('Postcode').fill('00-238')
+    // a language that is chosen keeps what was typed, and the form open
+    await invoices.getByLabel('Street and number').fill('ul. Krótka 2\nm. 3')
+    await page.locator('#language select').selectOption('de')
+    await expect(page.locator('#invoice-address')).toBeVisible()
+    await page.locator('#language select').selectOption('en')
+    await expect(invoices.getByLabel('Street and number')).toHaveValue('ul. Krótka 2\nm. 3')
+    await expect(invoices.getByLabel('Company or name')).toHaveValue('Acme Sp. z o.o.')
+    await invoices.getByLabel('Street and number').fill('')
     await invoices.getByLabel('City').fill('Warszawa')
     await invoices.getByLabel('Country').selectOption('')
     for (const [label, fill] of [

@@ -187,6 +187,12 @@ test('an address whose confirmation lost its answer opens the order at the next 
   await buyer.getByLabel('E-mail').fill(right)
   const code = await codeIn(theirs, right, /confirm your address/)
   await buyer.getByLabel('Code').fill(code)
+  // a language that is chosen keeps both
+  await buyer.locator('#language select').selectOption('de')
+  await expect(buyer.getByLabel('E-Mail')).toHaveValue(right)
+  await expect(buyer.locator('#code')).toHaveValue(code)
+  await buyer.locator('#language select').selectOption('en')
+  await expect(buyer.getByLabel('Code')).toHaveValue(code)
   await buyer.route('**/api/checkout/*/email', async (route) => {
     await route.fetch()
     await route.abort()

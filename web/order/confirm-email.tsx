@@ -4,6 +4,7 @@ import { ApiError, confirmEmail, getStatus } from '../ui/api.ts'
 import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
+import { typedBefore } from '../ui/language-choice.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { emailFault } from '../ui/text-field.tsx'
 import { sentence } from '../ui/words.ts'
@@ -52,9 +53,9 @@ interface ConfirmFormProps {
 }
 
 function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(() => typedBefore('email'))
   const [hasLeftField, setHasLeftField] = useState(false)
-  const [code, setCode] = useState('')
+  const [code, setCode] = useState(() => typedBefore('code'))
   const [faults, setFaults] = useState<{ email?: string | undefined; code?: string | undefined }>({})
   const [pressed, setPressed] = useState(0)
   const action = useAction()

@@ -3,6 +3,7 @@ import { useAction } from '../ui/action.ts'
 import { ApiError, type OrderStatus, putInvoiceDetails } from '../ui/api.ts'
 import { day } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { typedBefore } from '../ui/language-choice.tsx'
 import { LOCALE, say, wordsOf } from '../ui/language.ts'
 import { Notice } from '../ui/notice.tsx'
 import { fromApi } from '../ui/page-data.ts'
@@ -19,6 +20,7 @@ type Listed = NonNullable<OrderStatus['invoices']>
 /** The invoices of an order, and the form that adds a company to them. */
 export function Invoices({ order, email }: { order: OrderStatus; email: string }) {
   const [issued, setIssued] = useState<Listed>()
+  const [first] = useState(() => firstTyped(order))
   if (!order.invoices) return null
   const shown = issued && issued.length > order.invoices.length ? issued : order.invoices
   return (
@@ -38,9 +40,15 @@ export function Invoices({ order, email }: { order: OrderStatus; email: string }
         ))}
       </ul>
       {order.invoiceDetailsUntil && (
-        <details>
+        <details open={first.isKept}>
           <summary>{words.addTitle}</summary>
-          <Form order={order} email={email} until={order.invoiceDetailsUntil} onIssued={setIssued} />
+          <Form
+            order={order}
+            first={first.typed}
+            email={email}
+            until={order.invoiceDetailsUntil}
+            onIssued={setIssued}
+          />
         </details>
       )}
     </section>
@@ -52,17 +60,27 @@ type Typed = typeof EMPTY
 /** A business that gave its VAT number on the payment page need not type it again. */
 const businessOf = ({ tax }: OrderStatus): Partial<Typed> =>
   tax?.buyerTaxId ? { country: tax.buyerTaxId.country, taxId: tax.buyerTaxId.id } : {}
+/** What the form begins with, and whether the buyer had typed something before the page loaded itself again. */
+function firstTyped(order: OrderStatus): { typed: Typed; isKept: boolean } {
+  const given = { ...EMPTY, ...businessOf(order) }
+  const fields = Object.keys(given) as (keyof Typed)[]
+  const typed = Object.fromEntries(
+    fields.map((field) => [field, typedBefore(`invoice-${field}`, given[field])]),
+  ) as Typed
+  return { typed, isKept: fields.some((field) => typed[field] !== given[field]) }
+}
 const NEEDED = ['name', 'address', 'city', 'country'] as const
 
 interface FormProps {
   order: OrderStatus
+  first: Typed
   email: string
   until: string
   onIssued: (issued: Listed) => void
 }
 
-function Form({ order, email, until, onIssued }: FormProps) {
-  const [typed, setTyped] = useState<Typed>(() => ({ ...EMPTY, ...businessOf(order) }))
+function Form({ order, first, email, until, onIssued }: FormProps) {
+  const [typed, setTyped] = useState(first)
   const [faults, setFaults] = useState<Partial<Typed>>({})
   const [tries, setTries] = useState(0)
   const [isDone, setDone] = useState(false)
