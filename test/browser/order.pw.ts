@@ -62,6 +62,17 @@ test('a wrong address and a wrong number are answered alike, and reveal nothing'
   expect(new Set(answers).size).toBe(1)
 })
 
+test('a link in the footer keeps the focus when the page asks for the order again', async ({ page }) => {
+  await open(page)
+  const link = page.locator('.foot').getByRole('link', { name: 'Till' })
+  await link.focus()
+  const answer = page.waitForResponse(/\/status\?/)
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await (await answer).finished()
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 200)))
+  await expect(link).toBeFocused()
+})
+
 test('an order is found by its number and address, typed by hand', async ({ page, request }) => {
   const { email, orderId } = await buy(request)
   await page.goto('/order/')

@@ -3,7 +3,7 @@ import { shortNumber } from '../../src/kit/order-number.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
-import { SellerLinks, wear } from '../ui/brand.tsx'
+import { type Seller, SellerLinks, wear } from '../ui/brand.tsx'
 import { Files } from '../ui/files.tsx'
 import { moment, money, percent } from '../ui/format.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
@@ -40,11 +40,14 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
+  // each answer has the same seller as a new object, and a new frame would take the focus from a link in it
+  const written = order.seller && JSON.stringify(order.seller)
   useLayoutEffect(() => {
-    if (!order.seller) return
-    wear(order.seller)
-    return frameBy(order.seller, order.product?.name)
-  }, [order.seller, order.product?.name])
+    if (!written) return
+    const seller = JSON.parse(written) as Seller
+    wear(seller)
+    return frameBy(seller, order.product?.name)
+  }, [written, order.product?.name])
   const files = order.downloads.length > 0
   const [title, text] = headlineOf(order)
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
