@@ -62,6 +62,19 @@ test('a wrong address and a wrong number are answered alike, and reveal nothing'
   expect(new Set(answers).size).toBe(1)
 })
 
+test('where no answer comes, the page does not blame the typing', async ({ page, request, context }) => {
+  const { email, orderId } = await buy(request)
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('alert')).toContainText('Please check for typing errors and try again.')
+  await page.getByLabel('E-mail').fill(email)
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('alert')).toContainText('offline')
+  await expect(page.getByText('Please check for typing errors')).toHaveCount(0)
+})
+
 test('a link in the footer keeps the focus when the page asks for the order again', async ({ page }) => {
   await open(page)
   const link = page.locator('.foot').getByRole('link', { name: 'Till' })

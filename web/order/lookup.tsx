@@ -41,7 +41,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
       <p class="lead">{asked ? words.enterEmail : words.enterBoth}</p>
       {fault && (
         <Notice key={tries} tone="alarm" role="alert" title={fault}>
-          <p>{words.checkTyping}</p>
+          {fault === words.noMatch && <p>{words.checkTyping}</p>}
         </Notice>
       )}
       <form class="stack" noValidate onSubmit={submit}>
