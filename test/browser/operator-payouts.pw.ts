@@ -101,6 +101,14 @@ test.describe('on a phone', () => {
     await shop.reload()
     await expect(shop.getByText(/^\$116\.62 around /)).toBeVisible()
     await expectFine(shop, 'Money with a balance')
+    // the same account again is not held anew
+    await shop.getByRole('button', { name: 'Change the account for USD' }).click()
+    await shop.getByRole('radio', { name: 'Another account' }).check()
+    await shop.getByLabel('Account holder').fill('Ann Example')
+    await shop.getByLabel('Country of the account').selectOption('US')
+    await shop.getByLabel('What a bank needs to pay you').fill('First Bank of Springfield\nAccount 12345678')
+    await shop.getByRole('button', { name: 'Save' }).click()
+    await expect(shop.getByText('Saved. Payouts in USD go there.', { exact: true })).toBeVisible()
 
     await signInAsOperator(page)
     await page.getByRole('link', { name: 'Payouts' }).click()

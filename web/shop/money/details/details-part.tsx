@@ -100,8 +100,9 @@ const Openers = ({ missing, onOpen }: { missing: string[]; onOpen: (currency: st
 const firstFree = (items: PayoutDetails[]): string =>
   ['EUR', 'USD', 'INR', 'GBP', 'JPY'].find((code) => !items.some(({ currency }) => currency === code)) ?? 'AED'
 
+/** The same account again is not held anew. */
 const savedWords = ({ currency, payableFrom }: PayoutDetails): string =>
-  `Saved. Payouts in ${currency} go there from ${moment(payableFrom)}.`
+  `Saved. Payouts in ${currency} go there${Date.parse(payableFrom) > Date.now() ? ` from ${moment(payableFrom)}` : ''}.`
 
 interface DestinationProps {
   details: PayoutDetails
