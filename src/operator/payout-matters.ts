@@ -88,7 +88,7 @@ async function unsentPayouts(db: Db): Promise<Matter[]> {
   return [
     {
       what: 'payouts_unsent',
-      says: `${count} ${count === 1 ? 'payout was' : 'payouts were'} approved more than ${SENDING_DAYS} days ago, and nobody has marked ${count === 1 ? 'it' : 'them'} as sent.`,
+      says: `${count} ${count === 1 ? 'payout was' : 'payouts were'} approved more than ${SENDING_DAYS} days ago and ${count === 1 ? 'is' : 'are'} not marked as sent.`,
       advice:
         'Give the file of the run to your bank and mark the run as sent, or choose “Do not pay it” on a payout that is in no file.',
       view: '/payouts?status=approved',

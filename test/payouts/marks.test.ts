@@ -113,7 +113,7 @@ test('the overview reminds of payouts that were approved a week ago and not mark
   await file(runId)
   const [matter, ...others] = await unsent()
   assert.deepEqual(others, [])
-  assert.match(matter.says, /^1 payout was approved more than 7 days ago, and nobody has marked it as sent\.$/)
+  assert.match(matter.says, /^1 payout was approved more than 7 days ago and is not marked as sent\.$/)
   assert.equal(matter.view, '/payouts?status=approved')
   await sent(runId)
   assert.deepEqual(await unsent(), [])
