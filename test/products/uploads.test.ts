@@ -578,6 +578,20 @@ test('an upload outlives the service: bytes received before kill -9 are not sent
   assert.equal(last.headers.get('till-file'), id, JSON.stringify(last.body))
 })
 
+test('an upload while the disk is away is refused, and begins once it is back', async (t) => {
+  const disk = path.join(await temporaryFolder(t), 'disk')
+  const shop = await startTestShop(t, { env: { STORAGE_URL: `file:${path.join(disk, 'files')}` } })
+  const ann = await newUploader(shop)
+  await fs.rename(disk, `${disk}-away`)
+  // a folder cannot be made below a file
+  await fs.writeFile(disk, '')
+  assertProblem(await ann.begin(2), 503, 'storage_unavailable')
+  await fs.rm(disk)
+  await fs.rename(`${disk}-away`, disk)
+  const address = (await ann.begin(2)).headers.get('location')!
+  assert.equal((await ann.patch(address, 0, Buffer.from('ok'))).headers.get('till-file'), address.split('/').at(-1))
+})
+
 describe('on a disk that is nearly full', () => {
   const RESERVE = 1_000_000
   const ends: (() => unknown)[] = []

@@ -40,6 +40,12 @@ export function resumableDisk(disk: Disk, root: string, below: (key: string) => 
 }
 
 class PieceStore extends FileStore {
+  static {
+    // The library's constructor makes the folder. If the disk refuses, it throws from a callback, which would end the service. `create`
+    // makes the folder where it is missing. The library's types call this method private, so it is assigned.
+    Object.assign(this.prototype, { checkOrCreateDirectory() {} })
+  }
+
   readonly #hashes: RunningHashes
   readonly #mustHaveRoom: MustHaveRoom
 
