@@ -1,10 +1,12 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { passingBytes } from './passing-bytes.ts'
 
 /** A client that takes longer holds a connection instead of making a request. */
 const REQUEST_TIMEOUT_MS = 60_000
+/** A body of some megabytes takes minutes on a slow line. The pages wait as long for its answer. */
+const LARGE_BODY_TIMEOUT_MS = 300_000
 /** The slowest upload that is accepted: at least `bytes` in every `ms`. */
 export interface Floor {
   bytes: number
@@ -28,21 +30,23 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler reads the body itself as a stream of any length. */
     streamed?: boolean
+    /** The body is kept in memory and may have some megabytes, so it may take longer than a minute. */
+    largeBody?: boolean
   }
 }
 
 /**
- * Ends a request whose body takes longer than a minute. A streamed body may take longer while it keeps up with the floor, and its
- * handler keeps the bytes that arrived. `isAnswered` tells whether the answer has begun.
+ * Ends a request whose body takes longer than a minute, or five if it is large. A streamed body may take longer while it keeps up with
+ * the floor, and its handler keeps the bytes that arrived. `isAnswered` tells whether the answer has begun.
  */
 export function enforceBodyTimeout(
   { raw }: FastifyRequest,
   {
-    isStreamed,
+    config,
     isAnswered,
     refuse,
     floor = UPLOAD_FLOOR,
-  }: { isStreamed: boolean; isAnswered: () => boolean; refuse: () => void; floor?: Floor | undefined },
+  }: { config: FastifyContextConfig; isAnswered: () => boolean; refuse: () => void; floor?: Floor | undefined },
 ): void {
   if (raw.headers['transfer-encoding'] === undefined && !(Number(raw.headers['content-length']) > 0)) return
   const end = () => {
@@ -54,9 +58,9 @@ export function enforceBodyTimeout(
     const timer = setTimeout(() => raw.destroy(new Error('too slow')), DRAIN_MS)
     raw.once('close', () => clearTimeout(timer))
   }
-  if (isStreamed) return keepPace(raw, floor, end)
+  if (config.streamed) return keepPace(raw, floor, end)
   // unref: the timer must not keep the process alive
-  const timer = setTimeout(end, REQUEST_TIMEOUT_MS).unref()
+  const timer = setTimeout(end, config.largeBody ? LARGE_BODY_TIMEOUT_MS : REQUEST_TIMEOUT_MS).unref()
   const forget = () => clearTimeout(timer)
   raw.once('end', forget).once('close', forget)
 }

@@ -153,7 +153,7 @@ function checkRequests(
     // once, because the framework makes these options anew each time they are read
     const config: FastifyContextConfig = request.routeOptions.config ?? {}
     enforceBodyTimeout(request, {
-      isStreamed: config.streamed === true,
+      config,
       isAnswered: () => reply.sent || reply.raw.headersSent,
       refuse: () => void refuseConnection(TOO_SLOW, request.raw.socket, { requestId: request.id }),
       floor: uploadFloor,

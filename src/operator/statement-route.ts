@@ -42,7 +42,7 @@ export async function statementRoute(server: Server, { operators, work }: Payout
     scope.post(
       '/api/operator/payouts/statement',
       {
-        config: HIDDEN,
+        config: { ...HIDDEN, largeBody: true },
         bodyLimit: LARGEST_STATEMENT_BYTES,
         schema: {
           operationId: 'operatorReadStatement',

@@ -6,6 +6,9 @@ import { type TestContext, test } from 'node:test'
 import { bodyOf } from '../../src/kit/bodies.ts'
 import { newServer } from '../../src/kit/http.ts'
 import { newLog } from '../../src/kit/log.ts'
+import type { PayoutRouteParts } from '../../src/operator/run-routes.ts'
+import { statementRoute } from '../../src/operator/statement-route.ts'
+import { type ImageParts, imageRoutes } from '../../src/products/images/routes.ts'
 import { atEnd } from '../support/ends.ts'
 
 // No whole service runs in this process: its timers would not fire while the test controls the clock.
@@ -42,15 +45,19 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
     }
     return 'read'
   })
+  // routes that ask who the caller is, and here get no answer
+  const nobody = () => new Promise<never>(() => {})
+  await imageRoutes(server, { browsers: { caller: nobody, signedIn: nobody } } as unknown as ImageParts)
+  await statementRoute(server, {} as PayoutRouteParts)
   const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
-  const begin = async (path: string, type = 'application/octet-stream') => {
+  const begin = async (path: string, type = 'application/octet-stream', method = 'POST') => {
     const socket = net.connect(Number(port), '127.0.0.1').setEncoding('utf8')
     let heard = ''
     socket.on('data', (text) => (heard += text)).on('error', () => {})
     atEnd(t, () => socket.destroy())
     const closed = once(socket, 'close')
     const arrived = once(server.server, 'request')
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 9999\r\n\r\n`)
+    socket.write(`${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 9999\r\n\r\n`)
     const [{ socket: far }] = (await arrived) as [IncomingMessage]
     return { socket, far, closed, heard: () => heard }
   }
@@ -92,6 +99,24 @@ test('a body must arrive within a minute, unless it is a file that keeps coming'
     t.mock.timers.tick(5_000)
     await gone
   }
+})
+
+test('a picture, a logo and a bank’s statement may take five minutes on a slow line', async (t) => {
+  const { begin } = await listening(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const slow = [
+    await begin('/api/products/prod_01kakd4m2n5p8q1r3s6t9v0w2x/image', 'image/png', 'PUT'),
+    await begin('/api/brand/logo', 'image/png', 'PUT'),
+    await begin('/api/operator/payouts/statement', 'application/xml'),
+  ]
+  t.mock.timers.tick(3 * MINUTE_MS)
+  const plain = await begin('/plain', 'application/json')
+  t.mock.timers.tick(MINUTE_MS)
+  await plain.closed
+  for (const { heard } of slow) assert.equal(heard(), '')
+  t.mock.timers.tick(MINUTE_MS)
+  await Promise.all(slow.map(({ closed }) => closed))
+  for (const { heard } of slow) assert.match(heard(), REFUSED)
 })
 
 test('the handler gets the bytes of a file that came before it became too slow', async (t) => {

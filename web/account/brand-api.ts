@@ -5,7 +5,7 @@ import { call } from '../ui/api.ts'
 export type Brand = Static<typeof schema.Brand>
 export type BrandChange = Static<typeof schema.BrandChange>
 
-const PICTURE_PATIENCE_MS = 120_000
+const PICTURE_PATIENCE_MS = 5 * 60_000
 
 export const getBrand = () => call<Brand>('/api/brand', undefined, {}, { credentials: 'include' })
 export const changeBrand = (change: BrandChange) =>

@@ -16,6 +16,7 @@ export function setLogoRoute(server: Server, { db, browsers, baseUrl }: ProductP
   server.put(
     '/api/brand/logo',
     {
+      config: { largeBody: true },
       schema: {
         operationId: 'setLogo',
         summary: 'Give the shop a logo',

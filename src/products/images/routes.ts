@@ -39,6 +39,7 @@ function setProductImageRoute(server: Server, parts: ImageParts, places: Places)
   server.put(
     '/api/products/:productId/image',
     {
+      config: { largeBody: true },
       schema: {
         operationId: 'setProductImage',
         summary: 'Give a product a picture',
