@@ -457,6 +457,20 @@ describe('a large upload in pieces to a bucket', () => {
   }
   const areWriting = (ids: string[]) => count(shop, 'uploads', sql`id = any(${ids}) and lock_holder is not null`)
 
+  test('stays while the bucket fails, also at an instance that has not read its notes', async (t) => {
+    const { address, id } = await begun(10)
+    const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: s3.env })
+    const look = () => ann.send('HEAD', new URL(address, other.url).href, undefined, { 'tus-resumable': '1.0.0' })
+    s3.weather.failing = true
+    assert.equal((await look()).status, 503)
+    s3.weather.failing = false
+    const notes = s3.objects.get(`${id}.info`)!
+    s3.objects.delete(`${id}.info`)
+    assert.equal((await look()).status, 404)
+    s3.objects.set(`${id}.info`, notes)
+    assert.equal((await look()).headers.get('upload-offset'), '0')
+  })
+
   test('goes on before a part that the bucket did not take, and the file has all bytes in order', async () => {
     const bytes = randomBytes(3.5 * PART_BYTES)
     const { address, id } = await begun(bytes.length)
@@ -578,7 +592,7 @@ test('an upload outlives the service: bytes received before kill -9 are not sent
   assert.equal(last.headers.get('till-file'), id, JSON.stringify(last.body))
 })
 
-test('an upload while the disk is away is refused, and begins once it is back', async (t) => {
+test('an upload begins once the disk is back, and one that has begun keeps its bytes', async (t) => {
   const disk = path.join(await temporaryFolder(t), 'disk')
   const shop = await startTestShop(t, { env: { STORAGE_URL: `file:${path.join(disk, 'files')}` } })
   const ann = await newUploader(shop)
@@ -589,7 +603,21 @@ test('an upload while the disk is away is refused, and begins once it is back', 
   await fs.rm(disk)
   await fs.rename(`${disk}-away`, disk)
   const address = (await ann.begin(2)).headers.get('location')!
-  assert.equal((await ann.patch(address, 0, Buffer.from('ok'))).headers.get('till-file'), address.split('/').at(-1))
+  assert.equal((await ann.patch(address, 0, Buffer.from('o'))).status, 204)
+
+  await fs.rename(disk, `${disk}-away`)
+  for (const instead of [
+    () => fs.writeFile(disk, ''),
+    // where a disk is not mounted
+    () => fs.mkdir(path.join(disk, 'files'), { recursive: true }),
+  ]) {
+    await instead()
+    assert.equal((await ann.head(address)).status, 503)
+    assertProblem(await ann.patch(address, 1, Buffer.from('k')), 503, 'storage_unavailable')
+    await fs.rm(disk, { recursive: true })
+  }
+  await fs.rename(`${disk}-away`, disk)
+  assert.equal((await ann.patch(address, 1, Buffer.from('k'))).headers.get('till-file'), address.split('/').at(-1))
 })
 
 describe('on a disk that is nearly full', () => {

@@ -4,11 +4,11 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Disk, WRITE_BYTES, flushFolder } from './disk.ts'
+import { type Disk, WRITE_BYTES, diskPath, flushFolder } from './disk.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
 import type { MustHaveRoom } from './reserve.ts'
 import { hashOfStream } from './hash-of-stream.ts'
-import type { Resumable } from './storage.ts'
+import { type Resumable, STORAGE_ID } from './storage.ts'
 
 /** Resumable uploads to a disk. Pieces are written into the final file. */
 export function resumableDisk(disk: Disk, root: string, below: (key: string) => string): Resumable {
@@ -61,6 +61,20 @@ class PieceStore extends FileStore {
     await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
     for (const ending of ['', '.json']) await fs.writeFile(file + ending, '', { mode: 0o600 })
     return super.create(upload)
+  }
+
+  /**
+   * The library answers each failure to read its notes with "no such upload", and a client then begins again from the first byte. Where
+   * a disk is not mounted there is an empty folder, so missing notes count only beside the mark of the storage.
+   */
+  override async getUpload(name: string): Promise<Upload> {
+    try {
+      await fs.readFile(path.join(this.directory, `${name}.json`))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      await fs.access(diskPath(this.directory, STORAGE_ID))
+    }
+    return super.getUpload(name)
   }
 
   /** Like the library's, but it hashes the bytes on the way, and it passes on the original error of a full disk. */

@@ -3,7 +3,7 @@ import { Readable, Transform, pipeline } from 'node:stream'
 import { Refusal } from '../errors.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
-import { PART_BYTES, type S3Settings, clientConfig } from './s3-client.ts'
+import { PART_BYTES, type S3Settings, clientConfig, isMissing } from './s3-client.ts'
 import { Turns } from './s3-turns.ts'
 import type { Resumable, Storage } from './storage.ts'
 
@@ -86,6 +86,14 @@ class PartStore extends S3Store {
       },
     })
     return own
+  }
+
+  /** The library answers each failure to read its notes with "no such upload", and a client then begins again from the first byte. */
+  override async getUpload(key: string) {
+    await this.getMetadata(key).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+    })
+    return super.getUpload(key)
   }
 
   /** Later parts can be there without one before them. Counted and joined, they would make another file. */
