@@ -387,6 +387,12 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('The connection was lost. Trying again…')).toBeVisible()
   await button(page, 'Pause book.bin').click()
   await expect(page.getByText('Paused')).toBeVisible()
+  // It began more than a day ago, and its last request was two hours ago.
+  await passHours(page, 23)
+  await button(page, 'Continue book.bin').click()
+  await expect(page.getByText('The connection was lost. Trying again…')).toBeVisible()
+  await button(page, 'Pause book.bin').click()
+  await passHours(page, 2)
 
   await page.unroute('**/api/uploads/*')
   await page.reload()
@@ -419,6 +425,16 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('Draft', { exact: true })).toBeVisible()
   await expect(page.getByText('Add a file below; then you can publish it')).toBeVisible()
 })
+
+/** Moves the times that the page keeps of unfinished uploads. */
+const passHours = (page: Page, hours: number) =>
+  page.evaluate((ms) => {
+    for (const name of Object.keys(localStorage).filter((one) => one.startsWith('till:upload:'))) {
+      const upload = JSON.parse(localStorage.getItem(name)!)
+      const creationTime = new Date(Date.parse(upload.creationTime) - ms).toString()
+      localStorage.setItem(name, JSON.stringify({ ...upload, creationTime }))
+    }
+  }, hours * 3_600_000)
 
 test('an upload keeps its place while the service is down, and when the seller has to sign in again', async ({
   page,

@@ -3,7 +3,7 @@ import { ApiError, type Problem } from '../../ui/api.ts'
 import { apiBase } from '../../ui/page-data.ts'
 import { fetched } from '../load.ts'
 import { Unreadable, isReadable } from './fingerprint.ts'
-import { uploadPlaces } from './unfinished.ts'
+import { renew, uploadPlaces } from './unfinished.ts'
 
 /** Requests stay short, because a proxy before the service may hold back or cut off long ones. */
 const CHUNK_BYTES = 32 * 1024 * 1024
@@ -29,7 +29,8 @@ interface Sending {
  */
 export async function send(sending: Sending): Promise<{ upload: Upload; done: Promise<void> }> {
   const { Upload } = await fetched(import('tus-js-client'))
-  const { file, name, productId, fingerprint, replaces } = sending
+  const { file, name, productId, replaces } = sending
+  const fingerprint = `${productId}:${replaces ?? ''}:${sending.fingerprint}`
   let resolve: () => void
   let reject: (trouble: unknown) => void
   const done = new Promise<void>((yes, no) => {
@@ -39,7 +40,7 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   const upload = new Upload(file, {
     endpoint: `${apiBase || location.origin}/api/uploads`,
     metadata: { productId, filename: name, ...(replaces && { replaces }) },
-    fingerprint: () => Promise.resolve(`${productId}:${replaces ?? ''}:${fingerprint}`),
+    fingerprint: () => Promise.resolve(fingerprint),
     urlStorage: uploadPlaces,
     removeFingerprintOnSuccess: true,
     chunkSize: CHUNK_BYTES,
@@ -51,6 +52,7 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
     onAfterResponse: (request, response) => {
       // The library takes every refused HEAD for "there is no such upload", and begins a new one.
       if (request.getMethod() === 'HEAD' && isPlaceKept(response.getStatus())) throw new HeadRefused(response)
+      if (response.getStatus() < 300) renew(fingerprint)
     },
     onShouldRetry: (error) => {
       const status = responseOf(error)?.getStatus() ?? 0

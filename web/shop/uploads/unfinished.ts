@@ -47,6 +47,12 @@ export const unfinishedOf = (productId: string): Unfinished[] =>
       : [],
   )
 
+/** The service has answered a request of the upload, and so keeps it for another day. The library writes the time only once. */
+export function renew(fingerprint: string): void {
+  const upload = read<PreviousUpload>(PLACE + fingerprint)
+  if (upload) write(PLACE + fingerprint, { ...upload, creationTime: new Date().toString() })
+}
+
 export const forget = (place: string): void => write(place, undefined)
 
 function kept(start: string): PreviousUpload[] {
