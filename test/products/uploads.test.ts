@@ -13,7 +13,7 @@ import { keptOpen, sweepUploads } from '../../src/products/uploads/uploads.ts'
 import { type S3Server, startS3Server } from '../stand-ins/s3-server.ts'
 import { atEnd } from '../support/ends.ts'
 import { count } from '../support/seller.ts'
-import { startService } from '../support/service.ts'
+import { startDatabaseProxy, startService } from '../support/service.ts'
 import {
   type Answer,
   type TestShop,
@@ -469,6 +469,31 @@ describe('a large upload in pieces to a bucket', () => {
     assert.equal((await look()).status, 404)
     s3.objects.set(`${id}.info`, notes)
     assert.equal((await look()).headers.get('upload-offset'), '0')
+  })
+
+  test('gets nothing more from a writer that can no longer renew its lock, once another one has it', async (t) => {
+    const bytes = randomBytes(3_000_000)
+    const { address, id } = await begun(bytes.length)
+    const proxy = await startDatabaseProxy(t, shop.databaseUrl)
+    const other = await startTestShop(t, { databaseUrl: proxy.url, env: s3.env })
+    const hanging = await ann.beginRequest('PATCH', new URL(address, other.url).href, bytes.subarray(0, 1_000_000), {
+      origin: 'http://shop.test',
+      'tus-resumable': '1.0.0',
+      'upload-offset': '0',
+      'content-type': 'application/offset+octet-stream',
+      'content-length': bytes.length,
+    })
+    const ended = new Promise((resolve) => hanging.once('response', resolve).once('close', resolve))
+    // the last question before bytes are stored
+    await eventually(async () => s3.asked.includes(`GET ${id}.part`), Boolean)
+    proxy.stall()
+    const head = await eventually(() => ann.head(address), ({ status }) => status === 200) // oxfmt-ignore
+    assert.equal(head.headers.get('upload-offset'), '0')
+    proxy.flow()
+    await ended
+    assert.deepEqual(s3.asked.filter((one) => one.startsWith(`PUT ${id}`) && !one.endsWith('.info')), []) // oxfmt-ignore
+    assert.equal((await ann.patch(address, 0, bytes)).headers.get('till-file'), id)
+    assert(s3.objects.get(id)!.equals(bytes))
   })
 
   test('goes on before a part that the bucket did not take, and the file has all bytes in order', async () => {

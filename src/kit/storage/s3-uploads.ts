@@ -10,6 +10,8 @@ import type { Resumable, Storage } from './storage.ts'
 /** The library keeps each part on the local disk until the store has it. This is the limit for all uploads together. */
 const PARTS_AT_ONCE = 8
 const MOST_REMEMBERED = 1000
+const LOST =
+  'This request could no longer keep the upload for itself. Ask how many bytes have arrived, and go on from there.'
 
 export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
   const hashes = runningHashes()
@@ -18,6 +20,7 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
     store,
     nameOf: (key) => key,
     keyOf: (name) => name,
+    cut: (key) => store.cut(key),
     async finish(key, size) {
       // an empty file has no parts, and S3 cannot complete an upload without parts
       if (size === 0) await store.putNothing(key)
@@ -37,6 +40,7 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
 class PartStore extends S3Store {
   readonly #hashes: RunningHashes
   readonly #storage: Storage
+  readonly #writing = new Map<string, Readable>()
 
   constructor(storage: Storage, settings: S3Settings, hashes: RunningHashes) {
     super({
@@ -60,11 +64,18 @@ class PartStore extends S3Store {
     })
     const turns = new Turns(this.partUploadSemaphore)
     pipeline(bytes, hashed, (error) => void (error && turns.stop()))
+    this.#writing.set(key, hashed)
     try {
       return await super.write.call(this.#forOneWrite(hashed, turns), hashed, key, offset)
     } finally {
       turns.end()
+      if (this.#writing.get(key) === hashed) this.#writing.delete(key)
     }
+  }
+
+  /** A source that ends is stored to its last byte, so this one breaks off. */
+  cut(key: string): void {
+    this.#writing.get(key)?.destroy(new Refusal('upload_in_progress', LOST, { retryAfterSeconds: 2 }))
   }
 
   /** The library sends the parts of all writes by the methods of one store. Here each write has its own, which keep its turns. */

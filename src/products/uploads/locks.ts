@@ -4,15 +4,21 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
+import type { Resumable } from '../../kit/storage/storage.ts'
 
 /** A writer that has not renewed its lock for this long counts as dead. */
 const LEASE_SECONDS = 6
 const RENEW_MS = 1_000
+/** A writer that could not renew its lock for this long stops: soon another one can take the lock. */
+const STOP_MS = 4_000
 const ASK_AGAIN_MS = 200
 const WAIT_MS = 10_000
 
-/** Allows one writer for each upload, across all instances. A new writer ends the old one, whose connection has most likely died. */
-export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
+/**
+ * Allows one writer for each upload, across all instances. A new writer ends the old one, whose connection has most likely died. A writer
+ * that loses its lock, or may soon lose it because the database does not answer, is stopped by `cut`: it must store nothing more.
+ */
+export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | 'cut'>): Locker {
   const held = new Map<string, () => unknown>()
   return {
     newLock(name): Lock {
@@ -21,7 +27,9 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
       let renewing: NodeJS.Timeout | undefined
       return {
         async lock(signal, giveWay) {
+          let renewedAt = performance.now()
           for (const end = Date.now() + WAIT_MS; ; await sleep(ASK_AGAIN_MS)) {
+            renewedAt = performance.now()
             if (await take(db, id, holder)) break
             // a writer in this process stops at once; one in another instance notices at its next renewal
             void held.get(id)?.()
@@ -31,15 +39,20 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
               })
           }
           held.set(id, giveWay)
-          renewing = setInterval(
-            () =>
-              void renew(db, id, holder).then(
-                (mine) => mine || giveWay(),
-                () => {},
-              ),
-            RENEW_MS,
-          )
-          renewing.unref()
+          const stop = () => {
+            clearInterval(renewing)
+            giveWay()
+            cut(id)
+          }
+          const keep = async () => {
+            const askedAt = performance.now()
+            if (askedAt - renewedAt > STOP_MS) return stop()
+            const found = await renew(db, id, holder).catch(() => 'unknown' as const)
+            if (found === 'lost') return stop()
+            if (found === 'wanted') giveWay()
+            if (found !== 'unknown') renewedAt = Math.max(renewedAt, askedAt)
+          }
+          renewing = setInterval(() => void keep(), RENEW_MS).unref()
         },
         async unlock() {
           clearInterval(renewing)
@@ -68,11 +81,12 @@ async function take(db: Db, id: string, holder: string): Promise<boolean> {
   return rows[0].taken
 }
 
-/** Renews the lock. False: the lock is lost, or another writer wants it. */
-async function renew(db: Db, id: string, holder: string): Promise<boolean> {
+/** Renews the lock. `lost`: another writer has it, or the upload is over. `wanted`: another writer waits for it. */
+async function renew(db: Db, id: string, holder: string): Promise<'kept' | 'wanted' | 'lost'> {
   const { rows } = await sql<{ wanted: boolean }>`
     update uploads set locked_until = now() + make_interval(secs => ${LEASE_SECONDS}), expires_at = now() + interval '1 day'
     where id = ${id} and lock_holder = ${holder}::uuid and state = 'open'
     returning lock_wanted as wanted`.execute(db)
-  return rows[0]?.wanted === false
+  if (!rows[0]) return 'lost'
+  return rows[0].wanted ? 'wanted' : 'kept'
 }

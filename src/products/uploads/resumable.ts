@@ -52,7 +52,7 @@ interface RequestState {
 export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
   const { db, storage, limits } = uploads
   const stateOf = new WeakMap<Request, RequestState>()
-  const locker = uploadLocker(db, resumable.keyOf)
+  const locker = uploadLocker(db, resumable)
   const stateFor = (request: unknown): RequestState => stateOf.get(request as Request)!
 
   const tus = new Tus({
