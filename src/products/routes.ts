@@ -216,7 +216,7 @@ function removeFileRoute(server: Server, { db, browsers }: ProductParts): void {
         operationId: 'removeFile',
         summary: 'Remove a file from a product',
         description:
-          'New buyers do not get it. Earlier buyers keep it. When the last file of an active product goes, the product becomes a draft, and its seller gets a mail.',
+          'New buyers do not get it. Everybody who has bought the product so far keeps it, also those who bought before it was added. Only the operator can recall a file. When the last file of an active product goes, the product becomes a draft, and its seller gets a mail.',
         tags: TAG,
         security: needs('files:write'),
         params: OwnFileParams,

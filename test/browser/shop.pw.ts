@@ -416,7 +416,7 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await ask(context, 'PATCH', `products/${id}`, { status: 'active' })
   await page.reload()
   await button(page, 'Remove book-2.bin').click()
-  await expect(page.getByRole('dialog')).toContainText('Everybody who has bought it keeps it.')
+  await expect(page.getByRole('dialog')).toContainText('Everybody who has bought this product so far keeps it')
   await expect(page.getByRole('dialog')).toContainText('without it the product goes off sale')
   await expect(button(page, 'Cancel')).toBeFocused()
   await button(page, 'Remove it').click()

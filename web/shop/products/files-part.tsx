@@ -228,7 +228,10 @@ function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
       <p class="cut">
         <b>{file.name}</b>
       </p>
-      <p>New buyers will not get it. Everybody who has bought it keeps it.</p>
+      <p>
+        New buyers will not get it. Everybody who has bought this product so far keeps it, also those who bought before
+        you added it. Only the operator of this service can recall a file.
+      </p>
       {product.status === 'active' && product.files.length === 1 && (
         <p>It is the last file: without it the product goes off sale and becomes a draft.</p>
       )}
