@@ -416,7 +416,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     const of = (all: Map<string, Json>, field: string) => [...all.values()].filter((one) => one[field] === id)
     switch (`${method} ${kind}${id && '/:id'}${what && `/${what}`}`) {
       case 'GET methods':
-        allow(query.keys(), ['key_id'])
+        allow(query.keys(), [])
         return { entity: 'methods', ...bank.methods }
       case 'POST orders':
         return shown(makeOrder(body))

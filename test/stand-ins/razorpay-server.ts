@@ -163,10 +163,17 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     return status
   }
 
-  function isSignedIn({ headers }: Request): boolean {
-    const wanted = Buffer.from(`Basic ${Buffer.from(`${options.keyId}:${options.keySecret}`).toString('base64')}`)
+  function checkSignIn({ headers, path }: Request): void {
     const given = Buffer.from(headers.authorization ?? '')
-    return given.length === wanted.length && timingSafeEqual(given, wanted)
+    const isGiven = (secret: string) => {
+      const wanted = Buffer.from(`Basic ${Buffer.from(`${options.keyId}:${secret}`).toString('base64')}`)
+      return given.length === wanted.length && timingSafeEqual(given, wanted)
+    }
+    const isPublic = path === '/v1/methods'
+    if (isGiven(isPublic ? '' : options.keySecret)) return
+    if (isPublic && isGiven(options.keySecret))
+      throw new Refused('Please do not provide your secret on public sided requests', { source: 'NA' })
+    throw new Refused('Authentication failed', { status: 401, source: 'NA' })
   }
 
   const server = http.createServer((incoming, outgoing) => {
@@ -195,7 +202,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
 
     let [status, body]: [number, Json] = [200, {}]
     try {
-      if (!isSignedIn(request)) throw new Refused('Authentication failed', { status: 401, source: 'NA' })
+      checkSignIn(request)
       if (!fault || !(fault in INSTEAD)) body = bank.answer(request)
     } catch (error) {
       if (!(error instanceof Refused)) throw error

@@ -16,6 +16,8 @@ export type Query = Record<string, string | number>
 /** The requests of one call of ours, which share its time limit. They fail with ProcessorUnavailable unless the answer has the shape. */
 export interface Visit {
   get<T>(shape: Shape<T>, path: string, query?: Query): Promise<T>
+  /** For what every browser may ask: Razorpay refuses our secret there. */
+  getPublic<T>(shape: Shape<T>, path: string): Promise<T>
   post<T>(shape: Shape<T>, path: string, body: object, headers?: Record<string, string>): Promise<T>
   patch<T>(shape: Shape<T>, path: string, body: object): Promise<T>
 }
@@ -36,7 +38,8 @@ export function razorpayClient(
   onAnswer: (answer: HttpAnswer) => void = () => {},
 ): () => Visit {
   const send = httpClient(apiUrl)
-  const authorization = `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString('base64')}`
+  const basic = (secret: string) => `Basic ${Buffer.from(`${keyId}:${secret}`).toString('base64')}`
+  const authorization = basic(keySecret)
 
   const ask = async <T>(
     shape: Shape<T>,
@@ -46,7 +49,7 @@ export function razorpayClient(
     more: Partial<HttpRequest>,
   ): Promise<T> => {
     const name = `${method} ${path}`
-    const headers = { accept: 'application/json', 'user-agent': 'till', ...more.headers, authorization }
+    const headers = { accept: 'application/json', 'user-agent': 'till', authorization, ...more.headers }
     let response: HttpAnswer
     let text: string
     try {
@@ -66,6 +69,7 @@ export function razorpayClient(
     const signal = AbortSignal.timeout(callMs)
     return {
       get: (shape, path, query = {}) => ask(shape, signal, 'GET', path + queryOf(query), {}),
+      getPublic: (shape, path) => ask(shape, signal, 'GET', path, { headers: { authorization: basic('') } }),
       post: (shape, path, body, headers = {}) =>
         ask(shape, signal, 'POST', path, { body: JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } }),
       patch: (shape, path, body) =>

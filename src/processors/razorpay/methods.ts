@@ -4,10 +4,10 @@ import { METHOD_NAMES } from './rails.ts'
 
 /**
  * Reads the methods that are on for the account (https://razorpay.com/docs/api/payments/payment-methods). Each payment method is a
- * boolean, or a list of banks or wallets by name, which is empty when it is off.
+ * boolean, or a list of banks or wallets by name, which is empty when it is off. The request has the key's id and no secret.
  */
-export async function fetchMethods(ask: Visit, keyId: string): Promise<readonly string[] | undefined> {
-  const methods: Record<string, unknown> = { ...(await ask.get(shapes.methods, '/v1/methods', { key_id: keyId })) }
+export async function fetchMethods(ask: Visit): Promise<readonly string[] | undefined> {
+  const methods: Record<string, unknown> = { ...(await ask.getPublic(shapes.methods, '/v1/methods')) }
   const isOn = (value: unknown): boolean =>
     value === true ||
     value === 1 ||

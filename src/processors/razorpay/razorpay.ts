@@ -66,7 +66,7 @@ export function razorpayProcessor(
     eventsSince: (since, onPage) => eventsSince(visit, since, onPage),
     eventsDays: Infinity,
     movements: (from, to) => movements(visit, from, to),
-    fetchMethods: () => fetchMethods(visit(), options.keyId),
+    fetchMethods: () => fetchMethods(visit()),
     check: () => checkAccount(options),
   }
 }
