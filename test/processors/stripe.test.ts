@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/kit/ids.ts'
+import { statementLine, suffixRoom } from '../../src/kit/statement.ts'
 import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { eventually } from '../support/shop.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
@@ -86,6 +87,27 @@ test('the line on a card’s statement is the one that the buyer saw, also for o
     const { processorPaymentId } = await stripe.startPayment(payment({ statementDescriptor }))
     server.bank.confirm(processorPaymentId)
     assert.equal(server.bank.charges.at(-1)!['calculated_statement_descriptor'], line)
+  }
+})
+
+test('at a seller’s own account the longest suffix fits after a prefix with characters that the line cannot have', async (t) => {
+  const { server, stripe } = await setUp(t)
+  for (const [at, prefix, shown] of [
+    [0, 'Acme & Son', 'ACME - SON'],
+    [1, 'A_B', 'A-B'],
+    [2, 'Cafe\u0301', 'CAFE-'],
+    [3, '\u{1D538}CME', '--CME'],
+  ] as const) {
+    const { account } = await stripe.accounts.hosted!.make({ key: `con_${at}`, since: new Date() })
+    server.connect.stand(account, 'active')
+    server.connect.bankOf(account).statementPrefix = prefix.toUpperCase()
+    server.connect.accounts[at]!['settings'].card_payments.statement_descriptor_prefix = prefix
+    const report = await stripe.accounts.read(account)
+    assert('statementPrefix' in report)
+    assert.equal(report.statementPrefix, shown)
+    const statementDescriptor = statementLine(shown, 'A VERY LONG TITLE OF A BOOK'.slice(0, suffixRoom(shown)))
+    assert.equal(statementDescriptor.length, 22)
+    await stripe.connected(account).startPayment(payment({ statementDescriptor }))
   }
 })
 

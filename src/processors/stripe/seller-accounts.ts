@@ -97,7 +97,8 @@ function reportOf(account: SellerAccount): AccountReport {
   const { id, charges_enabled: charges, payouts_enabled: payouts, details_submitted: submitted, requirements } = account
   const due = [...(requirements?.past_due ?? []), ...(requirements?.currently_due ?? [])]
   const state = charges && payouts ? 'active' : submitted ? 'restricted' : 'open'
-  const prefix = prefixOf(account).replace(/[^A-Z0-9 .-]/g, '')
+  // one for one, because Stripe counts all characters of the prefix for the 22 of the line
+  const prefix = prefixOf(account).replace(/[^A-Z0-9 .-]/g, '-')
   return {
     account: id,
     state,
