@@ -16,12 +16,20 @@ export class ApiRefusal extends ProcessorUnavailable {
   override readonly details: RefusalDetails
   override readonly answered: boolean
   readonly meaning: Meaning
+  /** The processor repeats its answer to an earlier request with the same idempotency key. It says nothing about the processor now. */
+  readonly isReplayed: boolean
   constructor(
     message: string,
-    { meaning, details, cause }: { meaning: Meaning; details: RefusalDetails; cause?: unknown },
+    {
+      meaning,
+      details,
+      isReplayed = false,
+      cause,
+    }: { meaning: Meaning; details: RefusalDetails; isReplayed?: boolean; cause?: unknown },
   ) {
     super(message, { details, cause })
     this.details = details
+    this.isReplayed = isReplayed
     this.meaning = meaning
     this.answered = meaning !== 'in_progress' && meaning !== 'failed'
   }

@@ -1,5 +1,6 @@
 import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { type Log, errorForLog } from '../kit/log.ts'
+import { ApiRefusal } from './api-refusal.ts'
 import type { Processor } from './processor.ts'
 import { PaymentUnknown, ProcessorUnavailable, isBusy } from './refusals.ts'
 
@@ -10,7 +11,8 @@ const PAUSE_SECONDS = 10
 
 /**
  * Puts a breaker before a processor. During an outage each call fails at once, so buyers do not wait for a time limit. A refusal
- * is an answer and no outage. A processor that is busy is not away either: many notifications at once must stop no checkout.
+ * is an answer and no outage. A processor that is busy is not away either: many notifications at once must stop no checkout. A repeated
+ * answer of earlier says nothing of the processor now.
  */
 export function withBreaker(processor: Processor, log: Log): Processor {
   const { connected } = processor
@@ -21,11 +23,17 @@ export function withBreaker(processor: Processor, log: Log): Processor {
   }
 }
 
+const isOutage = (error: unknown): boolean =>
+  error instanceof ProcessorUnavailable &&
+  !error.answered &&
+  !(error instanceof ApiRefusal && error.isReplayed) &&
+  !isBusy(error)
+
 function guarded(processor: Processor, log: Log): Processor {
-  const breaker = circuitBreaker(
-    handleWhen((error) => error instanceof ProcessorUnavailable && !error.answered && !isBusy(error)),
-    { halfOpenAfter: PAUSE_SECONDS * 1000, breaker: new ConsecutiveBreaker(FAILURES) },
-  )
+  const breaker = circuitBreaker(handleWhen(isOutage), {
+    halfOpenAfter: PAUSE_SECONDS * 1000,
+    breaker: new ConsecutiveBreaker(FAILURES),
+  })
   const { name, takeBack } = processor
   breaker.onBreak((reason) =>
     log.error({ processor: name, ...('error' in reason && errorForLog(reason.error)) }, 'the processor is away'),

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/kit/ids.ts'
 import { statementLine, suffixRoom } from '../../src/kit/statement.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { withBreaker } from '../../src/processors/breaker.ts'
 import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { eventually } from '../support/shop.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
-import type { Fault } from '../stand-ins/stripe-server.ts'
+import type { Fault, StripeServer } from '../stand-ins/stripe-server.ts'
 import { adapter, next, payment, posts, setUp, unavailable } from '../support/stripe-setup.ts'
 
 /** The time limit of a call when the server does not answer in time anyway. */
@@ -189,6 +191,43 @@ test('a failure that Stripe remembers for the key does not close the order for a
   const started = await stripe.startPayment(wanted)
   assert.deepEqual(await stripe.startPayment(wanted), started)
   assert.equal(server.bank.paymentIntents.length, 1)
+})
+
+/** Each new key of a request to this path fails once, and Stripe remembers that. */
+const failEachKey = (server: StripeServer, path: string, times: number) =>
+  server.fail('500', {
+    times,
+    match: (call) =>
+      call.path === path &&
+      call.method === 'POST' &&
+      server.calls.filter(({ idempotencyKey }) => idempotencyKey === call.idempotencyKey).length === 1,
+  })
+
+test('however many failures Stripe remembers, the order can be paid soon, and stops no other order meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_400_000 })
+  const { server, stripe } = await setUp(t)
+  const guarded = withBreaker(stripe, newLog('silent'))
+  const wanted = payment()
+  failEachKey(server, '/v1/payment_intents', 3)
+  for (let i = 0; i < 9; i++) await assert.rejects(guarded.startPayment(wanted), unavailable)
+  assert.equal(new Set(posts(server).map(({ idempotencyKey }) => idempotencyKey)).size, 3)
+  await guarded.startPayment(payment())
+  t.mock.timers.tick(600_000)
+  const started = await guarded.startPayment(wanted)
+  assert.deepEqual(await guarded.startPayment(wanted), started)
+  assert.equal(server.bank.paymentIntents.length, 2)
+})
+
+test('however many failures Stripe remembers, a seller’s account is made soon, and once', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_400_000 })
+  const { server, stripe } = await setUp(t)
+  const make = () => stripe.accounts.hosted!.make({ key: 'con_a', since: new Date() })
+  failEachKey(server, '/v1/accounts', 3)
+  for (let i = 0; i < 4; i++) await assert.rejects(make(), unavailable)
+  t.mock.timers.tick(600_000)
+  const { account } = await make()
+  assert.equal((await make()).account, account)
+  assert.equal(server.connect.accounts.length, 1)
 })
 
 // ── the same key for something else (C9)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 import { DEADLINES } from '../../kit/deadlines.ts'
 import { inTime } from '../../kit/time.ts'
-import { isRefusal } from '../api-refusal.ts'
+import { ApiRefusal, isRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../refusals.ts'
 import { type Shape, checked } from '../shapes.ts'
 import { refusalOf } from './errors.ts'
@@ -10,6 +10,8 @@ import { LimitedHttpClient } from './http-client.ts'
 
 /** The pause before a request is sent again because another request with its idempotency key is still running. */
 const KEY_IN_USE_PAUSE_MS = 200
+/** So often there is another last key for a request of which Stripe remembers failures. */
+const LAST_KEY_MS = 600_000
 const PAGE_SIZE = 100
 
 /** The connections to each server, which the accounts of all sellers share. */
@@ -74,6 +76,22 @@ export async function askWithKey<T>(
       await sleep(KEY_IN_USE_PAUSE_MS)
     }
   }
+}
+
+/**
+ * Makes something by its idempotency key. While Stripe repeats a failure that it remembers for a day, it tries with further keys, of which
+ * the last one changes with the time: however many failures Stripe remembers, a try soon reaches Stripe itself. A failure may leave
+ * something behind, so the caller must be able to bear two of them.
+ */
+export async function pastFailures<T>(key: string, make: (idempotencyKey: string) => Promise<T>): Promise<T> {
+  const last = `.${Math.floor(Date.now() / LAST_KEY_MS)}`
+  for (const suffix of ['', '.2'])
+    try {
+      return await make(key + suffix)
+    } catch (error) {
+      if (!(error instanceof ApiRefusal && error.isReplayed)) throw error
+    }
+  return make(key + last)
 }
 
 interface Page<Item> {

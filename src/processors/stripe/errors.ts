@@ -14,7 +14,9 @@ export function refusalOf(error: LibraryError): ApiRefusal {
     requestId: nameOnly(error.requestId),
   }
   const message = `Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd()
-  return new ApiRefusal(message, { meaning: meaningOf(error), details, cause: error })
+  // Stripe remembers a key and its answer for a day
+  const isReplayed = error.headers?.['idempotent-replayed'] === 'true'
+  return new ApiRefusal(message, { meaning: meaningOf(error), details, isReplayed, cause: error })
 }
 
 function meaningOf(error: LibraryError): Meaning {
@@ -25,10 +27,6 @@ function meaningOf(error: LibraryError): Meaning {
   if (error instanceof Stripe.errors.StripePermissionError) return 'refused'
   return error instanceof Stripe.errors.StripeInvalidRequestError ? 'refused' : 'failed'
 }
-
-/** Whether this is the answer to an earlier request with the same idempotency key. Stripe remembers it for a day. */
-export const isReplayed = ({ cause }: ApiRefusal): boolean =>
-  cause instanceof Stripe.errors.StripeError && cause.headers?.['idempotent-replayed'] === 'true'
 
 const hasCode = (error: unknown, ...codes: string[]): error is ApiRefusal =>
   error instanceof ApiRefusal && codes.includes(error.details.code ?? '')

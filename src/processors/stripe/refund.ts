@@ -5,7 +5,6 @@ import { ProcessorUnavailable } from '../refusals.ts'
 import { toStripe } from './amounts.ts'
 import { type Deadline, askWithKey } from './client.ts'
 import { shapes } from './entities.ts'
-import { isReplayed } from './errors.ts'
 import { readObjects } from './read.ts'
 import { REFUND_ID } from './snapshot.ts'
 
@@ -42,7 +41,7 @@ export async function refund(
     await unlessMade(key)
   } catch (error) {
     // an earlier request used this key, with another amount or refused at its time. It has ended, so its refund is in the list now.
-    const ended = isRefusal(error, 'key_reused') || (isRefusal(error, 'refused') && isReplayed(error))
+    const ended = isRefusal(error, 'key_reused') || (isRefusal(error, 'refused') && error.isReplayed)
     if (!ended) throw error
     await unlessMade(`${key}.${amountMinor}`)
   }

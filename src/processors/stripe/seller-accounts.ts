@@ -1,10 +1,9 @@
 import type { Stripe } from 'stripe'
-import { ApiRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../refusals.ts'
 import type { AccountReport, SellerAccounts } from '../seller-accounts.ts'
-import { type Deadline, ask, askWithKey, listed } from './client.ts'
+import { type Deadline, ask, askWithKey, listed, pastFailures } from './client.ts'
 import { type SellerAccount, connectShapes } from './connect-entities.ts'
-import { isMissing, isNoAccount, isReplayed } from './errors.ts'
+import { isMissing, isNoAccount } from './errors.ts'
 import { prefixOf } from './check.ts'
 import { wordsFor } from './requirements.ts'
 
@@ -54,9 +53,9 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
   }
 }
 
-/** Stripe repeats a failure that it remembers. No account came of it, or `find` would have shown it, so another key tries again. */
-async function create(stripe: Stripe, key: string, until: Deadline): Promise<SellerAccount> {
-  const make = (idempotencyKey: string) =>
+/** No account came of an earlier failure, or `find` would have shown it. */
+const create = (stripe: Stripe, key: string, until: Deadline): Promise<SellerAccount> =>
+  pastFailures(key, (idempotencyKey) =>
     askWithKey(connectShapes.sellerAccount, until, idempotencyKey, (sent) =>
       stripe.accounts.create(
         {
@@ -70,12 +69,8 @@ async function create(stripe: Stripe, key: string, until: Deadline): Promise<Sel
         },
         sent,
       ),
-    )
-  return make(key).catch((error: unknown) => {
-    if (error instanceof ApiRefusal && isReplayed(error)) return make(`${key}.2`)
-    throw error
-  })
-}
+    ),
+  )
 
 /** Finds the account of an earlier call. Stripe forgets idempotency keys after a day, and a process can be down for longer. */
 async function find(stripe: Stripe, key: string, since: Date, until: Deadline): Promise<SellerAccount | undefined> {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { timeOfId } from '../../kit/ids.ts'
 import { suffixOfLine } from '../../kit/statement.ts'
-import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
+import { isRefusal, refusedStart } from '../api-refusal.ts'
 import type { StartPayment, StartedPayment } from '../processor.ts'
 import { PaymentClosed, PaymentRefused, ProcessorUnavailable } from '../refusals.ts'
 import { feeToStripe, toStripe } from './amounts.ts'
-import { type Deadline, ask, askWithKey, listed } from './client.ts'
-import { isReplayed, unlessMissing } from './errors.ts'
+import { type Deadline, ask, askWithKey, listed, pastFailures } from './client.ts'
+import { unlessMissing } from './errors.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './entities.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
@@ -25,8 +25,6 @@ export interface Account {
   begin: () => Deadline
 }
 
-/** Suffixes of the idempotency key. The next one is used when Stripe repeats a remembered failure instead of trying again. */
-const KEYS = ['', '.2', '.3']
 /** Stripe remembers a key for a day; this adds a margin. */
 const KEY_KEPT_MS = 30 * 3_600_000
 /** Allows for different clocks and for a slow first try. */
@@ -70,19 +68,8 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     return startedOf(account, intent)
   }
 
-  const createBy = async (first: string): Promise<StartedPayment> => {
-    let failure: unknown
-    for (const suffix of KEYS) {
-      try {
-        return await create(first + suffix)
-      } catch (error) {
-        failure = error
-        // the failure may have left a payment behind, but its secret never reached a buyer
-        if (!(error instanceof ApiRefusal && isReplayed(error))) break
-      }
-    }
-    throw failure
-  }
+  // a failure may have left a payment behind, but its secret never reached a buyer
+  const createBy = (first: string) => pastFailures(first, create)
 
   try {
     return await createBy(payment.key)
