@@ -49,12 +49,15 @@ interface HostedAccounts {
 interface ToldAccounts {
   /**
    * Makes the account, or changes `wanted.account`, with the details that the seller gives. Each step finds the result of an earlier call
-   * with this key. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused.
+   * with this key. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused. It sends what the
+   * processor takes now, and only reads an account that is locked.
    */
   tell(
     wanted: { key: string; account?: string | undefined; product?: string | undefined; details: BusinessDetails },
     note: (known: { account: string; product?: string }) => Promise<void>,
   ): Promise<AccountReport>
+  /** Why the processor takes none of these details now, in words for the seller. Undefined: it takes some. */
+  lockedWhy(known: { account: string; product: string; details: BusinessDetails }): Promise<string | undefined>
 }
 
 /** A seller in India tells this about the business. */

@@ -46,7 +46,10 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     /** A person at Razorpay decides about an account. */
     stand(accountId: string, status: Activation, requirements: string[] = []): void {
       const product = [...products.values()].find((one) => one.account_id === accountId)!
-      Object.assign(product, { activation_status: status, requirements: requirements.map(requirement) })
+      Object.assign(product, {
+        activation_status: status,
+        requirements: requirements.map((one) => requirement(one, 'needs_clarification')),
+      })
       const { id } = product
       const merchant_product = { id, merchant_id: accountId, activation_status: status }
       emit(`product.route.${status}`, { merchant_product }, accountId)
@@ -270,19 +273,47 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
 
   function changeAccount(id: string, body: Json): Json {
     const account = need(accounts.get(id))
+    const answered = checkAsked(id, body)
     allow(Object.keys(body), ['phone', 'legal_business_name', 'contact_name', 'profile', 'legal_info', 'notes'])
-    const next = { ...account, ...body }
+    const next = merged(account, body)
     checkBusiness({ phone: next.phone, name: next.legal_business_name, contact: next.contact_name, profile: next.profile, legal: body.legal_info }) // oxfmt-ignore
-    return Object.assign(account, body)
+    answered()
+    return Object.assign(account, next)
   }
 
-  function tellStakeholder(accountId: string, id: string, { name, email, kyc, ...rest }: Json): Json {
+  /**
+   * https://razorpay.com/docs/api/partners/errors: nothing may be sent while the account is checked and when it is active, and in a
+   * correction only what is asked for. The function that is returned notes that these are asked for no more.
+   */
+  function checkAsked(accountId: string, body: Json): () => void {
+    const product = [...products.values()].find((one) => one.account_id === accountId)
+    if (['under_review', 'activated'].includes(product?.activation_status))
+      throw new Refused('Merchant activation form has been locked for editing by admin', { reason: 'NA' })
+    const wanted: Json[] = product?.requirements ?? []
+    if (!wanted.some((one) => one.reason_code === 'needs_clarification')) return () => {}
+    // the fields of a bank account belong together
+    const isAsked = (path: string) =>
+      wanted.some(({ field_reference: one }) =>
+        path.startsWith('settlements.') ? one.startsWith('settlements.') : path === one || path.startsWith(`${one}.`),
+      )
+    if (!pathsOf(body).every(isAsked))
+      throw new Refused('Only fields requested for needs clarification are allowed for update.', { reason: 'NA' })
+    return () => {
+      const sent = Object.keys(body)
+      product!.requirements = wanted.filter((one) => !sent.includes(one.field_reference.split('.')[0]))
+      if (product!.requirements.length === 0) product!.activation_status = 'under_review'
+    }
+  }
+
+  function tellStakeholder(accountId: string, id: string, body: Json): Json {
     const all = need(stakeholders.get(accountId))
-    allow(Object.keys(rest), ['percentage_ownership', 'relationship', 'phone', 'addresses', 'notes'])
-    if (!/^[A-Z]{3}P[A-Z]\d{4}[A-Z]$/.test(String(kyc?.pan)))
+    const answered = checkAsked(accountId, body)
+    allow(Object.keys(body), ['name', 'email', 'kyc', 'percentage_ownership', 'relationship', 'phone', 'addresses', 'notes']) // oxfmt-ignore
+    if ((!id || body.kyc) && !/^[A-Z]{3}P[A-Z]\d{4}[A-Z]$/.test(String(body.kyc?.pan)))
       throw new Refused('The pan field is invalid.', { field: 'kyc.pan' })
-    if (id) return Object.assign(need(all.find((one) => one.id === id)), { name, email, kyc })
-    const person = { id: razorpayId('sth_'), entity: 'stakeholder', name, email, kyc, notes: [] }
+    answered()
+    if (id) return Object.assign(need(all.find((one) => one.id === id)), body)
+    const person = { id: razorpayId('sth_'), entity: 'stakeholder', notes: [], ...body }
     all.push(person)
     return person
   }
@@ -301,8 +332,8 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
       activation_status: 'needs_clarification',
       requested_configuration: [],
       active_configuration: {},
-      requirements: ['settlements.account_number', 'settlements.ifsc_code', 'settlements.beneficiary_name'].map(
-        requirement,
+      requirements: ['settlements.account_number', 'settlements.ifsc_code', 'settlements.beneficiary_name'].map((one) =>
+        requirement(one),
       ),
       tnc: { accepted, accepted_at: nowSeconds() },
       requested_at: nowSeconds(),
@@ -315,17 +346,16 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     allow(Object.keys(rest), ['tnc_accepted', 'ip'])
     const product = need(products.get(id))
     if (product.account_id !== accountId) throw new Refused('The id provided does not exist')
+    const answered = checkAsked(accountId, { settlements })
     const { account_number: number, ifsc_code: ifsc, beneficiary_name: name } = settlements ?? {}
     if (!/^[A-Z]{4}0[A-Z0-9]{6}$/.test(String(ifsc)) || ifsc.startsWith('XXXX'))
       throw new Refused('Invalid IFSC Code', { field: 'ifsc_code' })
     if (!/^\w{5,35}$/.test(String(number)))
       throw new Refused('The bank account number must be between 5 and 35 characters', { field: 'account_number' })
     if (!name) throw new Refused('The beneficiary name is required', { field: 'beneficiary_name' })
-    Object.assign(product, {
-      activation_status: 'under_review',
-      requirements: [],
-      active_configuration: { settlements },
-    })
+    product.active_configuration = { settlements }
+    if (product.requirements.some((one: Json) => one.reason_code === 'needs_clarification')) answered()
+    else Object.assign(product, { activation_status: 'under_review', requirements: [] })
     return product
   }
 
@@ -386,10 +416,26 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     return { entity: 'collection', count: items.length, items }
   }
 
-  function requirement(field: string): Json {
-    return { field_reference: field, resolution_url: '/accounts', reason_code: 'field_missing', status: 'required' }
+  function requirement(field: string, reason = 'field_missing'): Json {
+    return { field_reference: field, resolution_url: '/accounts', reason_code: reason, status: 'required' }
   }
 }
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The paths of all values in a body, such as `legal_info.pan`. */
+const pathsOf = (body: Json, above = ''): string[] =>
+  Object.entries(body).flatMap(([name, one]) => (isObject(one) ? pathsOf(one, `${above}${name}.`) : [above + name]))
+
+const merged = (before: Json, changes: Json): Json => ({
+  ...before,
+  ...Object.fromEntries(
+    Object.entries(changes).map(([name, one]) => [
+      name,
+      isObject(one) && isObject(before[name]) ? merged(before[name], one) : one,
+    ]),
+  ),
+})
 
 const isPassed = ({ status }: Json): boolean => ['processed', 'reversed', 'partially_reversed'].includes(status)
 const NO_ERROR = { code: null, description: null, field: null, source: null, step: null, reason: null }

@@ -5,7 +5,7 @@ import { newId } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
 import { DetailsRefused } from '../../processors/api-refusal.ts'
 import { ProcessorUnavailable } from '../../processors/refusals.ts'
-import type { SellerAccounts } from '../../processors/seller-accounts.ts'
+import type { BusinessDetails, SellerAccounts } from '../../processors/seller-accounts.ts'
 import type { SignedIn } from '../../sellers/sessions.ts'
 import { noteToldAccount } from '../details.ts'
 import { type AccountParts, store } from './accounts.ts'
@@ -64,9 +64,10 @@ export async function tellAccount(
     )
   const bank = bankAccountOf({ account: typed, ifsc, accountNumber })
   const { id: sellerId, email } = signedIn.seller
+  const details = { ...business, ...bank, email }
+  await refuseLocked(parts, sellerId, details)
   const shown = `${bank.ifsc.slice(0, 4)} … ${bank.accountNumber.slice(-4)}`
   await noteToldAccount(parts, signedIn, { currency: 'INR', shown, by: PAYERS[parts.payer] })
-  const details = { ...business, ...bank, email }
   const begunAt = new Date()
   try {
     const row = await rowOrFormer(parts, sellerId)
@@ -77,10 +78,28 @@ export async function tellAccount(
     )
     await store(parts, `${parts.payer}@${report.account}`, report, begunAt)
   } catch (error) {
-    if (error instanceof DetailsRefused)
-      throw new Refusal('account_details_refused', `The processor does not take these details: ${error.reason}.`)
+    if (error instanceof DetailsRefused) throw detailsRefused(error.reason)
     throw unavailable(parts, error)
   }
+}
+
+const detailsRefused = (reason: string) =>
+  new Refusal('account_details_refused', `The processor does not take these details: ${reason}.`)
+
+/** Before the owner gets a mail about a change, and before it counts: the processor would not take any of it. */
+async function refuseLocked(parts: AccountParts, sellerId: string, details: BusinessDetails): Promise<void> {
+  const { rows } = await sql<{ account: string; product: string }>`
+    select account, product from connected_accounts
+    where seller_id = ${sellerId} and processor = ${parts.payer} and ended_at is null and account is not null and product is not null`.execute(
+    parts.db,
+  )
+  if (!rows[0]) return
+  const reason = await accountsAt(parts)
+    .told?.lockedWhy({ ...rows[0], details })
+    .catch((error: unknown) => {
+      throw unavailable(parts, error)
+    })
+  if (reason !== undefined) throw detailsRefused(reason)
 }
 
 /** The error itself, unless the processor failed: then a Refusal. */

@@ -144,7 +144,9 @@ const RouteProduct = Type.Object({
   account_id: Text,
   /** requested, needs_clarification, under_review, activated, suspended. */
   activation_status: Text,
-  requirements: Type.Optional(nullable(Type.Array(Type.Object({ field_reference: Text, status: Anything })))),
+  requirements: Type.Optional(
+    nullable(Type.Array(Type.Object({ field_reference: Text, resolution_url: Anything, reason_code: Anything }))),
+  ),
 })
 export type RouteProduct = Type.Static<typeof RouteProduct>
 

@@ -3,6 +3,7 @@ import { ProcessorUnavailable } from '../refusals.ts'
 import { DetailsRefused } from '../api-refusal.ts'
 import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
+import { askedFor, isEmpty, isLocked, lockedWhy, only } from './corrections.ts'
 import { type LinkedAccount, type RouteProduct, shapes } from './entities.ts'
 import { isRefused, unlessRefused } from './errors.ts'
 import { settlementItems, settlementsSince } from './settlements.ts'
@@ -34,10 +35,7 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
       try {
         const found = await ask.get(shapes.linkedAccount, `/v2/accounts/${account}`)
         if (found.id !== account) throw new ProcessorUnavailable('Razorpay told of another account')
-        const config = product && (await ask.get(shapes.routeProduct, `/v2/accounts/${account}/products/${product}`))
-        if (config && (config.id !== product || config.account_id !== account))
-          throw new ProcessorUnavailable('Razorpay told of another product')
-        return reportOf(found, config || undefined)
+        return reportOf(found, product === undefined ? undefined : await productOf(ask, account, product))
       } catch (error) {
         if (isRefused(error)) return { endedWhy: error.message.replace(REQUEST, '').slice(0, 300) }
         throw error
@@ -51,25 +49,59 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
       async tell({ key, account: known, product, details }, note) {
         const ask = visit()
         try {
+          if (known !== undefined && product !== undefined) return await correct(ask, known, product, details)
           const account = await accountWith(ask, key, known, details)
           await note({ account: account.id })
-          await tellPerson(ask, account.id, details)
+          await tellPerson(ask, account.id, personOf(details), details)
           const path = `/v2/accounts/${account.id}/products`
           const body = { product_name: 'route', tnc_accepted: true }
-          const id = product ?? (await ask.post(shapes.routeProduct, path, body)).id
+          const { id } = await ask.post(shapes.routeProduct, path, body)
           await note({ account: account.id, product: id })
-          const { accountNumber, ifsc, beneficiaryName } = details
-          const settlements = { account_number: accountNumber, ifsc_code: ifsc, beneficiary_name: beneficiaryName }
-          const config = await ask.patch(shapes.routeProduct, `${path}/${id}`, { settlements, tnc_accepted: true })
-          if (config.id !== id || config.account_id !== account.id)
-            throw new ProcessorUnavailable('Razorpay told of another product')
-          return reportOf(account, config)
+          return reportOf(account, await tellBank(ask, account.id, id, details))
         } catch (error) {
           throw isRefused(error) ? detailsRefused(error) : error
         }
       },
+      async lockedWhy({ account, product, details }) {
+        const config = await productOf(visit(), account, product).catch(unlessRefused(undefined))
+        return config && lockedWhy(config, businessOf(details), personOf(details))
+      },
     },
   }
+}
+
+async function productOf(ask: Visit, account: string, product: string): Promise<RouteProduct> {
+  const config = await ask.get(shapes.routeProduct, `/v2/accounts/${account}/products/${product}`)
+  if (config.id === product && config.account_id === account) return config
+  throw new ProcessorUnavailable('Razorpay told of another product')
+}
+
+/**
+ * Sends an account that is there the details that Razorpay takes now. It refuses a whole request for one detail of which it has not asked.
+ */
+async function correct(ask: Visit, id: string, product: string, details: BusinessDetails): Promise<AccountReport> {
+  const before = await productOf(ask, id, product)
+  const asked = askedFor(before)
+  const business = isLocked(before) ? {} : asked ? only(businessOf(details), asked.account) : businessOf(details)
+  const path = `/v2/accounts/${id}`
+  const account = await (isEmpty(business)
+    ? ask.get(shapes.linkedAccount, path)
+    : ask.patch(shapes.linkedAccount, path, business))
+  if (isLocked(before)) return reportOf(account, before)
+  const person = asked ? only(personOf(details), asked.person) : personOf(details)
+  if (!isEmpty(person)) await tellPerson(ask, id, person, details)
+  const isBankAsked = !asked || asked.bank
+  return reportOf(account, isBankAsked ? await tellBank(ask, id, product, details) : await productOf(ask, id, product))
+}
+
+async function tellBank(ask: Visit, account: string, product: string, details: BusinessDetails): Promise<RouteProduct> {
+  const { accountNumber, ifsc, beneficiaryName } = details
+  const settlements = { account_number: accountNumber, ifsc_code: ifsc, beneficiary_name: beneficiaryName }
+  const path = `/v2/accounts/${account}/products/${product}`
+  const config = await ask.patch(shapes.routeProduct, path, { settlements, tnc_accepted: true })
+  if (config.id !== product || config.account_id !== account)
+    throw new ProcessorUnavailable('Razorpay told of another product')
+  return config
 }
 
 /** Changes the known account, or makes it. After a lost answer it exists, and Razorpay names it. */
@@ -118,12 +150,14 @@ const businessOf = (details: BusinessDetails) => ({
   }),
 })
 
-async function tellPerson(ask: Visit, account: string, { contactName, email, pan }: BusinessDetails): Promise<void> {
+const personOf = ({ contactName, email, pan }: BusinessDetails) => ({ name: contactName, email, kyc: { pan } })
+
+/** Changes these details of the person behind the account. A person who is not there yet gets all of them. */
+async function tellPerson(ask: Visit, account: string, changed: object, details: BusinessDetails): Promise<void> {
   const path = `/v2/accounts/${account}/stakeholders`
-  const person = { name: contactName, email, kyc: { pan } }
   const { items } = await ask.get(shapes.stakeholders, path)
-  if (items[0]) await ask.patch(shapes.stakeholder, `${path}/${items[0].id}`, person)
-  else await ask.post(shapes.stakeholder, path, person)
+  if (items[0]) await ask.patch(shapes.stakeholder, `${path}/${items[0].id}`, changed)
+  else await ask.post(shapes.stakeholder, path, personOf(details))
 }
 
 /** Razorpay names the fault in a sentence of its own. Only the seller sees it: it could quote the seller's own input. */
