@@ -4,7 +4,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { statementLine, suffixRoom } from '../../src/kit/statement.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { withBreaker } from '../../src/processors/breaker.ts'
-import { ProcessorUnavailable } from '../../src/processors/refusals.ts'
+import { PaymentRefused, ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { eventually } from '../support/shop.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
 import type { Fault, StripeServer } from '../stand-ins/stripe-server.ts'
@@ -181,6 +181,50 @@ test('while another request with this key is under way, it is waited for', async
   const statuses = answered()
   assert(statuses.length >= 2 && statuses.slice(0, -1).every((status) => status === 409), statuses.join())
   assert.equal(server.bank.paymentIntents.length, 1)
+})
+
+test('two requests with one key that overlap are one payment, and the second waits for the first', async (t) => {
+  const { server, stripe } = await setUp(t)
+  server.knobs.delayMs = 300
+  const wanted = payment()
+  const [first, second] = await Promise.all([stripe.startPayment(wanted), stripe.startPayment(wanted)])
+  assert.deepEqual(first, second)
+  assert.equal(server.bank.paymentIntents.length, 1)
+  assert(posts(server).some(({ status }) => status === 409))
+})
+
+test('an account that refused an order takes it once its methods are on, though Stripe remembers the refusal', async (t) => {
+  const { server, stripe } = await setUp(t, { paymentMethodTypes: ['card'] })
+  const wanted = payment()
+  server.bank.notActivated.add('card')
+  for (let i = 0; i < 2; i++) await assert.rejects(stripe.startPayment(wanted), PaymentRefused)
+  assert(posts(server).some(({ replayed }) => replayed))
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
+  server.bank.notActivated.delete('card')
+  await stripe.startPayment(wanted)
+  assert.equal(server.bank.paymentIntents.length, 1)
+})
+
+test('the stand-in refuses what Stripe’s documentation refuses', async (t) => {
+  const { server, paid } = await setUp(t)
+  const { captureId } = await paid()
+  const ask = async (path: string, form?: string) => {
+    const headers = { authorization: `Bearer ${server.secretKey}` }
+    const response = await fetch(server.url + path, form === undefined ? { headers } : { method: 'POST', headers, body: form }) // oxfmt-ignore
+    return [response.status, ((await response.json()) as Wire)['error']?.param ?? null]
+  }
+  const types = Array.from({ length: 21 }, (_, at) => `types[${at}]=charge.succeeded`).join('&')
+  for (const [path, form, param] of [
+    ['/v1/charges?limit=101', undefined, 'limit'],
+    ['/v1/charges?limit=0', undefined, 'limit'],
+    [`/v1/events?${types}`, undefined, 'types'],
+    ['/v1/refunds', `charge=${captureId}&reason=angry`, 'reason'],
+    ['/v1/payment_intents/pi_1/cancel', 'cancellation_reason=angry', 'cancellation_reason'],
+    ['/v1/payment_intents', `amount=100&currency=usd&metadata[a]=${'x'.repeat(501)}`, 'metadata'],
+    ['/v1/payment_intents', `amount=100&currency=usd&metadata[${'x'.repeat(41)}]=a`, 'metadata'],
+    ['/v1/payment_intents', 'amount=100&currency=usd&allowed_payment_method_types[0]=card&excluded_payment_method_types[0]=oxxo', null], // oxfmt-ignore
+  ] as const)
+    assert.deepEqual(await ask(path, form), [400, param], `${path} ${form}`)
 })
 
 test('a failure that Stripe remembers for the key does not close the order for a day', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
-import { type Json, Refused, nowSeconds, razorpayId } from './razorpay-refusal.ts'
+import { type Json, Refused, checkNotes, nowSeconds, razorpayId } from './razorpay-refusal.ts'
 import { newRoute } from './razorpay-route.ts'
 
 // Plays Razorpay by its published API (https://razorpay.com/docs/api): its entities, how they change, and its strict refusals. The
@@ -35,6 +35,8 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
   /** Further data of an order that the API does not show: how it is captured. */
   const captures = new Map<string, string>()
   const idempotent = new Map<string, { body: string; answer?: Json }>()
+  /** The refunds with a key that are carried out, and not answered yet. */
+  const busy = new Map<string, Request>()
 
   const route = newRoute({ payments, emit, list, allow, need })
   const bank = {
@@ -226,6 +228,10 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
 
     /** Carries out a request, or throws a Refused. */
     answer,
+    /** The answer to this request is on its way. */
+    answered(request: Request): void {
+      for (const [key, one] of busy) if (one === request) busy.delete(key)
+    },
     shown,
   }
   return bank
@@ -332,8 +338,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     if (currency !== 'INR') throw new Refused('Currency is not supported', { field: 'currency' })
     if (typeof receipt !== 'string' || receipt.length > 40)
       throw new Refused('The receipt may not be greater than 40 characters.', { field: 'receipt' })
-    if (Object.values(notes ?? {}).some((one) => typeof one !== 'string' || one.length > 256))
-      throw new Refused('notes cannot be this long', { field: 'notes' })
+    checkNotes(notes)
     const { automatic_expiry_period: automatic = 12, manual_expiry_period: manual = 7200 } =
       payment?.capture_options ?? {}
     if (payment?.capture === 'automatic' && (automatic < 12 || manual < automatic || manual > 7200))
@@ -381,7 +386,9 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     return payment
   }
 
-  function refundPayment(id: string, body: Json, key: string | undefined): Json {
+  function refundPayment(id: string, request: Request): Json {
+    const { body } = request
+    const key = request.headers['x-refund-idempotency'] as string | undefined
     allow(Object.keys(body), ['amount', 'speed', 'notes', 'receipt'])
     if (key !== undefined && key.length < 10)
       throw new Refused('The idempotency key must be at least 10 characters long.')
@@ -391,11 +398,19 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     const before = key === undefined ? undefined : idempotent.get(key)
     if (before && before.body !== text)
       throw new Refused('Different request with the same idempotency key has already been processed.', { status: 409 })
+    if (key !== undefined && busy.has(key))
+      throw new Refused('Another request with the same idempotency key is still in progress.', { status: 409 })
     if (before?.answer) return before.answer
     // the key is for this request from now on, whatever comes of it
-    if (key !== undefined) idempotent.set(key, { body: text })
+    if (key !== undefined) {
+      idempotent.set(key, { body: text })
+      busy.set(key, request)
+    }
     const payment = need(payments.get(id))
     const { amount = payment.amount, receipt = null } = body
+    checkNotes(body.notes)
+    if (receipt !== null && (typeof receipt !== 'string' || receipt.length > 40))
+      throw new Refused('The receipt may not be greater than 40 characters.', { field: 'receipt' })
     if (payment.status === 'refunded') throw new Refused('The payment has been fully refunded already')
     if (payment.status !== 'captured') throw new Refused('The payment status should be captured for action to be taken')
     if (amount < 100) throw new Refused('The amount must be at least INR 1.00', { field: 'amount' })
@@ -409,7 +424,8 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
     return refund
   }
 
-  function answer({ method, path, query, headers, body }: Request): Json {
+  function answer(request: Request): Json {
+    const { method, path, query, body } = request
     const ofRoute = route.answer(method, path, query, body)
     if (ofRoute) return structuredClone(ofRoute)
     const [, kind = '', id = '', what = ''] = /^\/v1\/(\w+)(?:\/(\w+))?(?:\/(\w+))?\/?$/.exec(path) ?? []
@@ -448,7 +464,7 @@ export function newBank(emit: (event: string, about: Json, account?: string) => 
       case 'POST payments/:id/capture':
         return shown(capturePayment(id, body))
       case 'POST payments/:id/refund':
-        return refundPayment(id, body, headers['x-refund-idempotency'] as string | undefined)
+        return refundPayment(id, request)
       case 'GET payments/:id/refunds':
         need(payments.get(id))
         return list(bank.listsLag ? [] : of(refunds, 'payment_id'), query)

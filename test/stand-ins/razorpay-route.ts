@@ -1,4 +1,4 @@
-import { type Json, Refused, nowSeconds, razorpayId } from './razorpay-refusal.ts'
+import { type Json, Refused, checkNotes, nowSeconds, razorpayId } from './razorpay-refusal.ts'
 
 // Plays Razorpay Route by its published API (https://razorpay.com/docs/api/payments/route): linked accounts, their people and products,
 // transfers that are made with an Order and go on with its capture, and reversals. It has no idempotency keys, as the real one.
@@ -158,6 +158,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   }
 
   function newTransfer(source: string, { account, amount, currency, notes = [] }: Json): Json {
+    checkNotes(notes)
     const transfer: Json = {
       id: razorpayId('trf_'),
       entity: 'transfer',
@@ -192,6 +193,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
 
   function reverse(id: string, { amount, notes = [], ...rest }: Json): Json {
     allow(Object.keys(rest), ['linked_account_notes'])
+    checkNotes(notes)
     const transfer = need(transfers.get(id))
     if (!isPassed(transfer)) throw new Refused('The transfer is not processed yet', { field: 'id' })
     const left = transfer.amount - transfer.amount_reversed

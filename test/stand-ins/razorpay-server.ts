@@ -210,6 +210,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     }
     await holding.find(({ on }) => on.test(`${request.method} ${pathname}`))?.until
     if (bank.delayMs > 0) await sleep(bank.delayMs)
+    bank.answered(request)
     if (fault === 'hang_after') return
     if (fault === 'drop_after') return void incoming.socket.destroy()
     const [otherStatus, type, content] = fault

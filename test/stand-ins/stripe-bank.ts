@@ -131,7 +131,7 @@ export class StripeBank {
     checkAmount(Number(amount), String(currency))
     const feeAmount = this.checkFee(params['application_fee_amount'], Number(amount))
     const whyNot = this.platform?.whyNoCharges()
-    if (whyNot) throw new StripeError(400, { message: whyNot })
+    if (whyNot) throw new StripeError(400, { message: whyNot }, { kept: true })
     if (suffix !== undefined) this.checkSuffix(String(suffix))
     const automatic = params['automatic_payment_methods']?.enabled === 'true'
     // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
@@ -142,19 +142,24 @@ export class StripeBank {
         param: 'payment_method_types',
       })
     const allowed = params['allowed_payment_method_types'] as string[] | undefined
-    if (automatic && allowed)
+    // https://docs.stripe.com/changelog/dahlia/2026-07-29/allowed-payment-method-types-parameter
+    if (allowed && (automatic || params['excluded_payment_method_types']))
       throw new StripeError(400, { message: 'You may only specify one of these', code: 'parameters_exclusive' })
     const excluded = (params['excluded_payment_method_types'] ?? []) as string[]
     const offered = (allowed ?? ['card', 'link']).filter(
       (one) => !this.notActivated.has(one) && !excluded.includes(one),
     )
     if (offered.length === 0)
-      throw new StripeError(400, {
-        message:
-          'No valid payment method types for this Payment Intent. Please ensure that you have activated payment methods compatible with your chosen currency in your dashboard.',
-        code: 'payment_intent_invalid_parameter',
-        param: 'allowed_payment_method_types',
-      })
+      throw new StripeError(
+        400,
+        {
+          message:
+            'No valid payment method types for this Payment Intent. Please ensure that you have activated payment methods compatible with your chosen currency in your dashboard.',
+          code: 'payment_intent_invalid_parameter',
+          param: 'allowed_payment_method_types',
+        },
+        { kept: true },
+      )
     const id = newId('pi')
     const intent = {
       id,

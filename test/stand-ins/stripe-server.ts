@@ -19,6 +19,8 @@ export interface Call {
   /** The response, if there was one. */
   status?: number
   replayed: boolean
+  /** It has a key with which no request was carried out before. */
+  isFirst?: boolean
 }
 
 /**
@@ -75,6 +77,8 @@ export async function startStripeServer({
   const calls: Call[] = []
   const faults: { fault: Fault; match: (call: Call) => boolean }[] = []
   const keys = new Map<string, { request: string; answer?: Answer }>()
+  /** The keys of requests that are under way: they are carried out, and not answered yet. */
+  const busy = new Set<string>()
   /** How often the idempotency keys were forgotten so far. */
   let forgotten = 0
   /** The payments whose secret a caller has received, with the value of `forgotten` when the call was carried out. */
@@ -157,7 +161,7 @@ export async function startStripeServer({
       // each account has keys of its own (https://docs.stripe.com/connect/authentication)
       const key = keyOf(call)
       const kept = keys.get(key)
-      if (kept && !kept.answer)
+      if (busy.has(key) || (kept && !kept.answer))
         throw new StripeError(409, {
           type: 'idempotency_error',
           code: 'idempotency_key_in_use',
@@ -172,6 +176,8 @@ export async function startStripeServer({
         call.replayed = true
         return kept.answer
       }
+      busy.add(key)
+      call.isFirst = true
       const answer = carryOutOnce(call)
       keys.set(key, { request, answer })
       return answer
@@ -193,6 +199,7 @@ export async function startStripeServer({
 
   function carryOut(call: Call): Wire {
     const { method, path, params } = call
+    checkMetadata(params['metadata'] ?? {})
     const bank = connect.bankOf(call.account)
     const ofPlatform = connect.carryOut(call)
     if (ofPlatform) return ofPlatform
@@ -220,6 +227,7 @@ export async function startStripeServer({
     }
     if (method === 'POST' && path === '/v1/refunds') {
       allow(params, 'charge payment_intent amount metadata reason refund_application_fee')
+      oneOf(params, 'reason', REASONS)
       return bank.createRefund(params)
     }
     const charge = /^\/v1\/charges\/(\w+)$/.exec(path)?.[1]
@@ -228,6 +236,7 @@ export async function startStripeServer({
     if (method === 'GET' && id && !action) return bank.find(bank.paymentIntents, 'payment_intent', id)
     if (method === 'POST' && action === 'cancel') {
       allow(params, 'cancellation_reason')
+      oneOf(params, 'cancellation_reason', ['abandoned', ...REASONS])
       return bank.cancel(id, params)
     }
     throw new StripeError(404, { message: `Unrecognized request URL (${method}: ${path}).` })
@@ -235,8 +244,12 @@ export async function startStripeServer({
 
   function page(path: string, params: Wire, kept: Wire[], filters: string[]): Wire {
     allow(params, ['limit starting_after ending_before created types expand', ...filters].join(' '))
-    const limit = Math.min(Number(params['limit'] ?? 10), knobs.pageSize)
-    if (!(limit >= 1 && limit <= 100)) throw new StripeError(400, { message: 'Invalid limit', param: 'limit' })
+    const asked = Number(params['limit'] ?? 10)
+    if (!(Number.isInteger(asked) && asked >= 1 && asked <= 100))
+      throw new StripeError(400, { message: 'Invalid limit', param: 'limit' })
+    const limit = Math.min(asked, knobs.pageSize)
+    // https://docs.stripe.com/api/events/list
+    if (params['types']?.length > 20) throw new StripeError(400, { message: 'Too many types', param: 'types' })
     const earliest = path === '/v1/events' ? bank.now() / 1000 - EVENTS_KEPT_SECONDS : 0
     const created = typeof params['created'] === 'object' ? params['created'] : {}
     let found = kept
@@ -281,6 +294,7 @@ export async function startStripeServer({
         keys.set(keyOf(call), { request: JSON.stringify([call.path, call.params]), answer })
     }
     if (knobs.delayMs) await new Promise((resolve) => setTimeout(resolve, knobs.delayMs))
+    if (call.isFirst) busy.delete(keyOf(call))
     if (fault === 'hang' || fault === 'done then hang') return
     if (fault === 'drop' || fault === 'done then drop') return void request.socket.destroy()
     const { status, type = 'application/json', text } = broken(fault, answer)
@@ -417,6 +431,20 @@ function unflatten(form: URLSearchParams): Wire {
     into[path.at(-1)!] = value
   }
   return result
+}
+
+const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer']
+
+function oneOf(params: Wire, name: string, values: readonly string[]): void {
+  if (params[name] !== undefined && !values.includes(params[name]))
+    throw new StripeError(400, { message: `Invalid ${name}: must be one of ${values.join(', ')}`, param: name })
+}
+
+/** https://docs.stripe.com/api/metadata */
+function checkMetadata(metadata: Wire): void {
+  const all = Object.entries(metadata)
+  if (all.length > 50 || all.some(([key, value]) => key.length > 40 || /[[\]]/.test(key) || String(value).length > 500))
+    throw new StripeError(400, { message: 'Metadata has 50 keys of 40 characters, with 500 each', param: 'metadata' })
 }
 
 function allow(params: Wire, names: string): void {
