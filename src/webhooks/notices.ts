@@ -30,10 +30,10 @@ export async function addEndpointNotice(
   await jobs.add(tx, 'endpoint_notice', mailboxes.map((to) => ({ data: { ...notice, to } satisfies Notice }))) // oxfmt-ignore
 }
 
-/** Each new address sends a mail, and a stolen key must not fill a mailbox. */
-export async function countAddress(db: Db, limit: Limit | undefined, sellerId: string): Promise<void> {
+/** Each new address sends a mail, and a stolen key must not fill a mailbox. Keys count apart, so that it does not stop the owner either. */
+export async function countAddress(db: Db, limit: Limit | undefined, { seller, session }: Caller): Promise<void> {
   if (!limit) return
-  const counted = await countUses(db, [{ key: `endpoint address ${sellerId}`, limit }])
+  const counted = await countUses(db, [{ key: `endpoint address ${seller.id}${session ? '' : ' by keys'}`, limit }])
   refuseBeyond(counted, 'You have given endpoints many addresses. Please wait a little.')
 }
 

@@ -84,7 +84,7 @@ function createEndpointRoute(server: Server, parts: WebhookRouteParts): void {
     },
     async (request, reply) => {
       const caller = await trusted(browsers, request, reply)
-      await countAddress(db, parts.addressLimit, caller.seller.id)
+      await countAddress(db, parts.addressLimit, caller)
       const { secret, ...row } = await createEndpoint(db, { ...parts, caller }, request.body)
       reply.code(201).header('location', `${urls.baseUrl}/api/webhook-endpoints/${row.id}`)
       return { ...endpointView(row), secret }
@@ -150,7 +150,7 @@ function changeEndpointRoute(server: Server, parts: WebhookRouteParts): void {
     },
     async (request, reply) => {
       const caller = await trusted(browsers, request, reply)
-      if (request.body.url !== undefined) await countAddress(db, parts.addressLimit, caller.seller.id)
+      if (request.body.url !== undefined) await countAddress(db, parts.addressLimit, caller)
       return endpointView(await changeEndpoint(db, { ...parts, caller, ...request.params }, request.body))
     },
   )

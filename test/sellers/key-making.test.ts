@@ -327,12 +327,15 @@ test('the owner gets a mail about a new key and a new secret, and finds all of i
   )
 })
 
-test('a seller makes and rolls only so many keys in an hour, also by a key', async (t) => {
-  const shop = await startTestShop(t, { env: { LIMITS: 'key_secret=3/3600' } })
+test('a seller makes and rolls only so many keys in an hour, and a stolen key uses up only the count of keys', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'key_secret=2/3600' } })
   const ann = await signedInAnn(shop)
   const { id, secret } = await makeKey(ann, ['keys:write'])
   const program = programWith(shop, secret)
-  await makeKey(program, ['keys:write'])
+  const { secret: another } = await makeKey(program, ['keys:write'])
+  await makeKey(programWith(shop, another), ['keys:write'])
+  for (const stolen of [program, programWith(shop, another)])
+    assertProblem(await stolen.call('POST', '/api/keys', { name: 'x', scopes: ['keys:write'] }), 429, 'rate_limited')
   assert.equal((await ann.call('POST', `/api/keys/${id}/roll`, { overlapHours: 1 })).status, 200)
   for (const caller of [ann, program]) {
     assertProblem(await caller.call('POST', '/api/keys', { name: 'x', scopes: ['keys:write'] }), 429, 'rate_limited')

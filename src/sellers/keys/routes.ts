@@ -40,11 +40,16 @@ export function keyRoutes(server: Server, parts: KeyRouteParts): void {
   listActivityRoute(server, parts)
 }
 
-/** A secret opens the account: a browser gets one soon after a sign-in, and a key if it may. A thief must not fill a mailbox. */
+/**
+ * A secret opens the account: a browser gets one soon after a sign-in, and a key if it may. A thief must not fill a mailbox. Keys count
+ * apart, so that a stolen one does not keep the owner from replacing it.
+ */
 async function refuseSecret({ db, secretLimit }: KeyRouteParts, { seller, session }: Caller): Promise<void> {
   if (session) refuseUnlessRecent(session)
   if (!secretLimit) return
-  const counted = await countUses(db, [{ key: `key secret ${seller.id}`, limit: secretLimit }])
+  const counted = await countUses(db, [
+    { key: `key secret ${seller.id}${session ? '' : ' by keys'}`, limit: secretLimit },
+  ])
   refuseBeyond(counted, 'You have made or rolled many keys. Please wait a little.')
 }
 
