@@ -9,7 +9,7 @@ import type { Signer } from '../kit/signing.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { NewCode } from './codes.ts'
 import type { Cookies } from './cookies.ts'
-import type { Caller, CallerOptions, Keys } from './keys/caller.ts'
+import { type Caller, type CallerOptions, type Keys, askForKey } from './keys/caller.ts'
 import { securityOf, takesKeys, takesSession } from './keys/scopes.ts'
 import { bearerOf } from './keys/secret.ts'
 import { knownName, mark } from './known-browsers.ts'
@@ -90,12 +90,12 @@ export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
       assert(takesKeys(security), `${request.routeOptions.url} does not declare which keys may use it`)
       const secret = bearerOf(request)
       if (secret === undefined && takesSession(security)) {
-        const session = await own.signedIn(request, reply)
+        const session = await own.signedIn(request, reply).catch((error: unknown) => withChallenge(error, reply))
         return { seller: session.seller, session }
       }
       neverCached(reply)
       if (secret !== undefined) refuseSessionBeside(cookies, request)
-      return keys.callerOf(secret ?? '', request, reply, options)
+      return keys.callerOf(secret, request, reply, options)
     },
     async signedIn(request, reply) {
       neverCached(reply)
@@ -143,6 +143,15 @@ export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
     },
   }
   return own
+}
+
+/** The refusals of a missing session, which are answered with 401. */
+const WITHOUT_SESSION: ReadonlySet<string> = new Set(['not_signed_in', 'session_conflict'])
+
+/** Throws the error. The route takes a key too, so its 401 says so. */
+function withChallenge(error: unknown, reply: FastifyReply): never {
+  if (error instanceof Refusal && WITHOUT_SESSION.has(error.code)) askForKey(reply)
+  throw error
 }
 
 function signedInFinder(db: Db, cookies: Cookies, findSession: FindSession) {

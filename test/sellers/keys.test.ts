@@ -43,6 +43,19 @@ test('a request with no right key is refused, and says which key it was', async 
   assertProblem(await asked('Basic dGlsbDp0aWxs'), 401, 'not_signed_in')
 })
 
+test('a request without a key or a session is told that the route takes keys, and of no error (RFC 6750, 3.1)', async () => {
+  const shop = shared()
+  const challenge = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await shop.call('GET', path, undefined, headers)
+    assertProblem(answer, 401, 'not_signed_in')
+    return answer.headers.get('www-authenticate')
+  }
+  assert.equal(await challenge('/api/orders'), 'Bearer realm="till"')
+  assert.equal(await challenge('/api/orders', { authorization: 'Basic dGlsbDp0aWxs' }), 'Bearer realm="till"')
+  assert.equal(await challenge('/api/auth/history'), null)
+  assert.equal((await (await signedInAnn(shop)).call('GET', '/api/orders')).headers.get('www-authenticate'), null)
+})
+
 test('a mistyped key never reaches the database', async (t) => {
   const shop = shared()
   const ann = await signedInAnn(shop)

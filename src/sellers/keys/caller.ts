@@ -29,8 +29,13 @@ export interface CallerOptions {
 }
 
 export interface Keys {
-  /** Returns the caller that sends the key. Throws the same refusals as `Browsers.caller`. */
-  callerOf(secret: string, request: FastifyRequest, reply: FastifyReply, options: CallerOptions): Promise<Caller>
+  /** Returns the caller that sends the key. Throws the same refusals as `Browsers.caller`, also without a key. */
+  callerOf(
+    secret: string | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    options: CallerOptions,
+  ): Promise<Caller>
 }
 
 export interface KeyOptions {
@@ -40,6 +45,9 @@ export interface KeyOptions {
 }
 
 const REALM = 'Bearer realm="till"'
+
+/** Says in a 401 that the route takes keys (RFC 6750, section 3.1): without an error, because the request has brought no key. */
+export const askForKey = (reply: FastifyReply): void => void reply.header('www-authenticate', REALM)
 
 /** Whether the request brings a key to a route that takes keys. A browser sends none on its own, so no other site's page can cause it. */
 export const bringsKey = (request: FastifyRequest): boolean =>
@@ -69,13 +77,17 @@ export function keysOf(db: Db, { mode, limit }: KeyOptions): Keys {
 
 async function findLive(
   find: (secret: string) => Promise<FoundKey | undefined>,
-  secret: string,
+  secret: string | undefined,
   mode: KeyMode,
   reply: FastifyReply,
 ): Promise<FoundKey> {
   const refuse = (code: ProblemCode, detail: string): never => {
     reply.header('www-authenticate', `${REALM}, error="invalid_token"`)
     throw new Refusal(code, detail)
+  }
+  if (secret === undefined) {
+    askForKey(reply)
+    throw new Refusal('invalid_key', 'Send an API key: Authorization: Bearer till_…')
   }
   const modeOfThis = modeOfSecret(secret)
   if (!modeOfThis) return refuse('invalid_key', 'This is not an API key. Perhaps a part of it is missing or mistyped.')
