@@ -207,6 +207,9 @@ test('a mailbox gets only so many mails about free orders an hour, and every ord
   const { rows } = await sql<{ jobs: number }>`
     select count(*)::int as jobs from added_jobs where queue = 'mail'`.execute(shop.db)
   assert.deepEqual(rows, [{ jobs: 3 }])
+  const { body: events } = await seller.call('GET', '/api/events')
+  const receipts = events.items.map(({ data }: { data: { order: { receipt: string } } }) => data.order.receipt)
+  assert.deepEqual(receipts.toSorted(), ['held', 'held', 'held', 'held', 'sent', 'sent', 'sent'])
   const again = await shop.call('POST', `/api/checkout/${made[0]!.body.orderId}/receipt`, { email })
   assertProblem(again, 429, 'rate_limited')
   const other = await shop.call('POST', `/api/checkout/${made[0]!.body.orderId}/receipt`, { email: buyer() })

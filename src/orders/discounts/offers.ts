@@ -193,6 +193,18 @@ const WHY_NONE = sql`
 /** Marks free orders as paid, with the same move, timeline entry and receipt as any other order. */
 async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: readonly Priced[]): Promise<void> {
   if (orders.length === 0) return
+  const mayBeSent = await countFreeMails(
+    tx,
+    orders.map(({ network, ...order }) => ({ ...order, network: network ?? undefined })),
+    limits,
+  )
+  const [mailed, held] = [true, false].map((sent) => orders.filter((_, at) => mayBeSent[at] === sent))
+  // Before the move, because its event shows the order with its receipt. The order's page has the files all the same, and the buyer can
+  // ask there for the mail later.
+  await recordHeldReceipts(
+    tx,
+    held!.map(({ id }) => id),
+  )
   await moveOrders(
     tx,
     orders.map(({ id, createdAt }) => ({ orderId: id, move: 'pay', paidAt: createdAt.toISOString() })),
@@ -201,20 +213,9 @@ async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: reado
     inTimelines(orders.map(({ id }) => ({ orderId: id, what: 'paid' }))),
     recordSales(orders.map(({ id, sellerId }) => ({ orderId: id, sellerId, isFree: true }))),
   ])
-  const mayBeSent = await countFreeMails(
-    tx,
-    orders.map(({ network, ...order }) => ({ ...order, network: network ?? undefined })),
-    limits,
-  )
-  const [mailed, held] = [true, false].map((sent) => orders.filter((_, at) => mayBeSent[at] === sent))
   await jobs.add(
     tx,
     'mail',
     mailed!.map(({ id }) => ({ data: { orderId: id, kind: 'receipt', late: false } })),
-  )
-  // the order's page has the files all the same, and the buyer can ask there for the mail later
-  await recordHeldReceipts(
-    tx,
-    held!.map(({ id }) => id),
   )
 }
