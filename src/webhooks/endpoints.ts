@@ -8,6 +8,7 @@ import type { Reach } from '../kit/public-address.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
 import { addEndpointNotice } from './notices.ts'
+import { beginAnew } from './queue.ts'
 import { problemOfUrl } from './send.ts'
 import { newSecret } from './signature.ts'
 
@@ -105,7 +106,9 @@ export async function findEndpoint(db: Db | Tx, sellerId: string, endpointId: st
   return rows[0] ?? refuseUnknownEndpoint()
 }
 
-/** Changes the given fields, and mails the owner about a new address. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
+/**
+ * Changes the given fields, and mails the owner about a new address. What waits for its next try goes to a new address at once. Refuses `webhook_endpoint_not_found`, `url_not_allowed`.
+ */
 export async function changeEndpoint(
   db: Db,
   { reach, jobs, caller, endpointId }: Making & { endpointId: string },
@@ -114,6 +117,14 @@ export async function changeEndpoint(
   if (url !== undefined) refuseUrl(url, reach)
   const sellerId = caller.seller.id
   return inTransaction(db, async (tx) => {
+    // before the endpoint is locked, because results of tries lock their deliveries first too
+    if (url !== undefined)
+      await beginAnew(
+        tx,
+        endpointId,
+        sql`exists (
+          select from webhook_endpoints e where e.id = d.endpoint_id and e.seller_id = ${sellerId} and e.removed_at is null and e.url <> ${url})`,
+      )
     const { rows: before } = await sql<{ url: string }>`
       select url from webhook_endpoints where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
       for no key update`.execute(tx)

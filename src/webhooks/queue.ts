@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { EventType } from '../events/event-types.ts'
-import type { Db } from '../kit/database.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import type { SendError } from './send.ts'
 
 // The deliveries that wait, in the database. One process at a time sends to an endpoint: it has leased it. So at most a few tries of an
@@ -132,6 +132,13 @@ export async function releaseEndpoints(db: Db, sender: string, endpointId: strin
     where sender = ${sender} and id = coalesce(${endpointId}::text, id)`.execute(db)
 }
 
+/** Begins the schedule of each waiting delivery anew, and makes it due. `filter` is a condition on the delivery `d`. */
+export async function beginAnew(tx: Tx, endpointId: string, filter = sql<boolean>`true`): Promise<void> {
+  await sql`
+    update webhook_deliveries d set step = 0, due_at = least(due_at, now())
+    where endpoint_id = ${endpointId} and state = 'waiting' and (step > 0 or due_at > now()) and ${filter}`.execute(tx)
+}
+
 export interface Outcome {
   endpointId: string
   /** Where the try went. */
@@ -154,8 +161,8 @@ export interface Outcome {
 
 /**
  * Writes the results of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
- * made too changes nothing. An endpoint whose receiver has gone is paused. A try that went to an earlier address says nothing of the
- * endpoint's health.
+ * made too changes nothing. An endpoint whose receiver has gone is paused. A try that failed at an earlier address says nothing of the
+ * endpoint's health, and is made again at once.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((one) => one[name] ?? null)
@@ -171,13 +178,15 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Prom
         repeats = case when o.error is null then greatest(d.repeats - 1, 0) else d.repeats end,
         state = case
           when o.error is null and d.repeats = 0 then 'delivered'
-          when o.error is not null and o.wait_seconds is null then 'failed'
+          when o.error is not null and o.wait_seconds is null and o.url = e.url then 'failed'
           else 'waiting' end,
         due_at = case
           when o.error is null then case when d.repeats > 0 then now() end
-          else now() + make_interval(secs => o.wait_seconds) end,
+          -- the schedule of an earlier address does not hold for the present one
+          else now() + make_interval(secs => case when o.url = e.url then o.wait_seconds else 0 end) end,
         delivered_at = case when o.error is null then now() else d.delivered_at end
-      from o where d.endpoint_id = o.endpoint_id and d.event_id = o.event_id and d.tries = o.tries and d.state = 'waiting'
+      from o join webhook_endpoints e on e.id = o.endpoint_id
+      where d.endpoint_id = o.endpoint_id and d.event_id = o.event_id and d.tries = o.tries and d.state = 'waiting'
       returning d.endpoint_id, d.event_id),
     logged as (
       insert into webhook_tries (endpoint_id, event_id, number, at, took_ms, status, error, answer)

@@ -3,6 +3,7 @@ import { EVENT_DAYS } from '../events/record.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { firstIdAt } from '../kit/ids.ts'
 import { type EndpointRow, findEndpoint } from './endpoints.ts'
+import { beginAnew } from './queue.ts'
 
 const DAY_MS = 86_400_000
 const REVIVED_AT_ONCE = 2000
@@ -22,10 +23,7 @@ export async function resumeEndpoint(db: Db, sellerId: string, endpointId: strin
       set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
       from paused p where e.id = p.id
       returning p.failing_since as "failingSince"`.execute(tx)
-    if (rows[0])
-      await sql`
-        update webhook_deliveries set step = 0, due_at = least(due_at, now())
-        where endpoint_id = ${endpointId} and state = 'waiting' and (step > 0 or due_at > now())`.execute(tx)
+    if (rows[0]) await beginAnew(tx, endpointId)
     if (rows[0]?.failingSince) await reviveFailed(tx, endpointId, rows[0].failingSince)
     return findEndpoint(tx, sellerId, endpointId)
   })

@@ -97,6 +97,36 @@ test('what the old address answers after a change says nothing of the new one', 
   await gets(after, 'endpoint.test')
 })
 
+test('what failed at the old address goes to a new one at once, also the try that was under way', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  let answer: (() => void) | undefined
+  const before = await startReceiver(t, (_request, response) => void response.writeHead(500).end())
+  const after = await startReceiver(t)
+  const { id } = await newEndpoint(ann, before.url)
+  const path = `/api/webhook-endpoints/${id}`
+  const test = async (): Promise<string> => (await ann.call('POST', `${path}/test`, {})).body.eventIds[0]
+  const [first, second] = [await test(), await test()]
+  for (const one of [first, second])
+    await eventually(
+      () => ann.call('GET', `${path}/deliveries/${one}`),
+      ({ body }) => body.tries >= 1,
+    )
+  // hours later: both have failed often, the first waits for a day, and a try of the second is under way
+  before.answer = (_request, response) => (answer = () => response.writeHead(500).end())
+  await sql`
+    update webhook_deliveries set step = 8, due_at = case when event_id = ${second} then now() else now() + interval '1 day' end
+    where endpoint_id = ${id}`.execute(shop.db)
+  await eventually(
+    async () => answer,
+    (one) => one !== undefined,
+  )
+  assert.equal((await ann.call('PATCH', path, { url: after.url })).status, 200)
+  answer!()
+  const seen = await gets(after, 'endpoint.test', 2)
+  assert.deepEqual(seen.map((one) => one.id).toSorted(), [first, second].toSorted())
+})
+
 /** The operator's statements in docs/sign-in.md that have these words, for these mailboxes. */
 async function recipe(words: string, mailboxes: Record<string, string>): Promise<string> {
   const text = await readFile(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
