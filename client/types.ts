@@ -1297,6 +1297,8 @@ export interface WebhookEndpoint {
   pausedBecause?: 'failing' | 'gone'
   /** ISO 8601 in UTC with milliseconds. */
   failingSince?: string
+  /** The receiver has answered 429 or 503 and asked us by Retry-After to wait until then. A test or a replay ends the wait. */
+  heldUntil?: string
   /** Deliveries that wait for a try. Counted up to 1000. */
   waiting: number
   /** Deliveries of the last 30 days whose tries have all failed. Counted up to 1000. */
@@ -1370,6 +1372,8 @@ export interface WebhookEndpointCreated {
   pausedBecause?: 'failing' | 'gone'
   /** ISO 8601 in UTC with milliseconds. */
   failingSince?: string
+  /** The receiver has answered 429 or 503 and asked us by Retry-After to wait until then. A test or a replay ends the wait. */
+  heldUntil?: string
   /** Deliveries that wait for a try. Counted up to 1000. */
   waiting: number
   /** Deliveries of the last 30 days whose tries have all failed. Counted up to 1000. */

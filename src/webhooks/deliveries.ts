@@ -6,6 +6,7 @@ import { Refusal } from '../kit/errors.ts'
 import { firstIdAt } from '../kit/ids.ts'
 import { findEndpoint } from './endpoints.ts'
 import { listEverything } from './events.ts'
+import { liftHold } from './queue.ts'
 import type { DELIVERY_STATES } from './schema.ts'
 import type { SendError } from './send.ts'
 
@@ -84,7 +85,7 @@ export async function findDelivery(
 }
 
 /**
- * Sends a delivery again, with its id, and begins its schedule anew. Refuses `webhook_endpoint_not_found`, `delivery_not_found`.
+ * Sends a delivery again, with its id, and begins its schedule anew. It ends a pause that the receiver has asked for. Refuses `webhook_endpoint_not_found`, `delivery_not_found`.
  */
 export async function replay(
   db: Db,
@@ -96,12 +97,13 @@ export async function replay(
     where endpoint_id = ${endpointId} and event_id = ${eventId}
       and exists (select from events e where e.id = d.event_id)`.execute(db)
   if (!numAffectedRows) refuseUnknownDelivery()
+  await liftHold(db, endpointId)
 }
 
 /**
  * Sends the events since a time again, in steps, so that no statement takes long. `failed`: deliveries that were tried and have not
  * arrived, also those that wait for their next try. `all`: every event of the endpoint's types, also those that it had or that came
- * before it. Returns how many. Refuses `webhook_endpoint_not_found`.
+ * before it. It ends a pause that the receiver has asked for. Returns how many. Refuses `webhook_endpoint_not_found`.
  */
 export async function replaySince(
   db: Db,
@@ -118,6 +120,8 @@ export async function replaySince(
       : replayFailed(db, { endpointId, after: step?.last ?? firstIdAt('evt', since.getTime()) }))
     count += step.count
   } while (step.read === REPLAYED_AT_ONCE)
+  // also if nothing had failed: what has happened during the hold waits for its first try
+  await liftHold(db, endpointId)
   return count
 }
 

@@ -6,6 +6,7 @@ export function endpointView({
   paused,
   pausedAt: _,
   failingSince,
+  heldUntil,
   oldSecretUntil,
   createdAt,
   madeByKey,
@@ -16,6 +17,7 @@ export function endpointView({
     status: paused ? 'paused' : failingSince ? 'failing' : 'active',
     ...(paused && { pausedBecause: paused }),
     ...(failingSince && { failingSince: failingSince.toISOString() }),
+    ...(heldUntil && { heldUntil: heldUntil.toISOString() }),
     ...(oldSecretUntil && { oldSecretUntil: oldSecretUntil.toISOString() }),
     createdAt: createdAt.toISOString(),
     ...(madeByKey && {

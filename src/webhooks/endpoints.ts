@@ -28,6 +28,7 @@ export interface EndpointRow {
   paused: 'failing' | 'gone' | null
   pausedAt: Date | null
   failingSince: Date | null
+  heldUntil: Date | null
   oldSecretUntil: Date | null
   waiting: number
   failed: number
@@ -40,6 +41,7 @@ export interface EndpointRow {
 const MOST_COUNTED = 1000
 const ENDPOINT_COLUMNS = sql`
   e.id, e.url, e.events, e.description, e.paused, e.paused_at as "pausedAt", e.failing_since as "failingSince",
+  case when e.held_until > now() then e.held_until end as "heldUntil",
   case when e.old_secret_until > now() then e.old_secret_until end as "oldSecretUntil", e.created_at as "createdAt",
   case when e.made_by_key is not null then (
     select json_build_object('id', e.made_by_key, 'name', max(k.name),

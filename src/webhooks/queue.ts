@@ -139,6 +139,12 @@ export async function beginAnew(tx: Tx, endpointId: string, filter = sql<boolean
     where endpoint_id = ${endpointId} and state = 'waiting' and (step > 0 or due_at > now()) and ${filter}`.execute(tx)
 }
 
+/** Ends the pause that a receiver has asked for: its owner says by a replay or a test that it is back. */
+export async function liftHold(db: Db, endpointId: string): Promise<void> {
+  await sql`
+    update webhook_endpoints set held_until = '-infinity' where id = ${endpointId} and held_until > now()`.execute(db)
+}
+
 export interface Outcome {
   endpointId: string
   /** Where the try went. */

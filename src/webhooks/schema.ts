@@ -43,6 +43,12 @@ const endpoint = {
     Type.Enum(['failing', 'gone'], { description: '`failing`: for 72 hours. `gone`: the receiver answered 410.' }),
   ),
   failingSince: Type.Optional(Time),
+  heldUntil: Type.Optional(
+    Type.String({
+      description:
+        'The receiver has answered 429 or 503 and asked us by Retry-After to wait until then. A test or a replay ends the wait.',
+    }),
+  ),
   waiting: Type.Integer({ description: 'Deliveries that wait for a try. Counted up to 1000.' }),
   failed: Type.Integer({
     description: 'Deliveries of the last 30 days whose tries have all failed. Counted up to 1000.',

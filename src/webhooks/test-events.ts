@@ -5,6 +5,7 @@ import { newId } from '../kit/ids.ts'
 import type { OrderSnapshot } from '../orders/seller-view.ts'
 import type { State } from '../orders/states.ts'
 import { findEndpoint } from './endpoints.ts'
+import { liftHold } from './queue.ts'
 import type { WEATHERS } from './schema.ts'
 
 const LATE_SECONDS = 30
@@ -20,7 +21,10 @@ interface TestEvent {
   repeats: number
 }
 
-/** Sends a made-up event to one endpoint alone. Returns its id, or both ids if two come. Refuses `webhook_endpoint_not_found`. */
+/**
+ * Sends a made-up event to one endpoint alone, and ends a pause that the receiver has asked for. Returns its id, or both ids if two come.
+ * Refuses `webhook_endpoint_not_found`.
+ */
 export async function sendTest(
   db: Db,
   { sellerId, endpointId }: { sellerId: string; endpointId: string },
@@ -39,6 +43,7 @@ export async function sendTest(
         tx,
       )
   })
+  await liftHold(db, id)
   return events.map(({ id: eventId }) => eventId)
 }
 

@@ -37,3 +37,35 @@ test('a receiver that is back gets at once, on request, what waits for a later t
   const again = await ann.call('POST', `${path}/replay`, { since: '2026-01-01' })
   assert.deepEqual(again.body, { count: 0 })
 })
+
+test('a receiver that has asked for a day gets a test and a replay at once, and the endpoint says until when it waits', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(
+    t,
+    (_request, response) => void response.writeHead(503, { 'retry-after': '86400' }).end(),
+  )
+  const { id } = await newEndpoint(ann, receiver.url)
+  const path = `/api/webhook-endpoints/${id}`
+  const heldUntil = async () => (await ann.call('GET', path)).body.heldUntil
+  const { body } = await ann.call('POST', `${path}/test`, {})
+  const ways: [string, object?][] = [
+    [`${path}/deliveries/${body.eventIds[0]}/replay`],
+    [`${path}/test`, {}],
+    [`${path}/replay`, { since: '2026-01-01' }],
+  ]
+  for (const [at, way] of ways.entries()) {
+    const held = await eventually(heldUntil, (until) => until !== undefined)
+    assert(Date.parse(held) > Date.now() + 86_000_000, held)
+    assert.equal((await ann.call('POST', ...way)).status, 202)
+    await gets(receiver, 'endpoint.test', at + 2)
+  }
+  await eventually(heldUntil, (until) => until !== undefined)
+  receiver.answer = (_request, response) => void response.writeHead(204).end()
+  await ann.call('POST', `${path}/replay`, { since: '2026-01-01' })
+  await eventually(
+    () => ann.call('GET', `${path}/deliveries?status=delivered`),
+    (answer) => answer.body.items.length === 2,
+  )
+  assert.equal(await heldUntil(), undefined)
+})

@@ -30,6 +30,9 @@ test('each state of an endpoint says what it means and what to do', () => {
     said({ status: 'failing', failingSince: '2026-11-01T09:30:00.000Z', waiting: 1, failed: 1 }),
     /^Failing\. .*since .*2026.*one delivery waits.*72 hours.*One delivery was given up/,
   )
+  const heldUntil = '2026-11-02T09:30:00.000Z'
+  for (const more of [{}, { status: 'failing', failingSince: '2026-11-01T09:30:00.000Z' }] as const)
+    assert.match(said({ ...more, heldUntil, waiting: 1 }), /wait until .*2026.*: a test or a replay ends the wait\./)
   assert.match(said({ status: 'paused', pausedBecause: 'failing', waiting: 1000 }), /1000 or more.*resume/)
   assert.match(said({ status: 'paused', pausedBecause: 'gone' }), /^Gone: paused\. .*410.*resume/)
 })

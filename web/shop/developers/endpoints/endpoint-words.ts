@@ -15,7 +15,7 @@ const MOST_COUNTED = 1000
 
 /** How an endpoint does, in plain words. `wasSent`: something has been tried. */
 export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
-  const { status, pausedBecause, failingSince, waiting, failed } = endpoint
+  const { status, pausedBecause, failingSince, heldUntil, waiting, failed } = endpoint
   if (status === 'paused') {
     const why =
       pausedBecause === 'gone'
@@ -31,7 +31,7 @@ export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
     return {
       words: 'Failing',
       tone: 'bad',
-      about: `No try has succeeded since ${moment(failingSince!)}. We go on trying: ${waitingWords(waiting)}. After 72 hours we pause the endpoint.${givenUpWords(failed)}`,
+      about: `No try has succeeded since ${moment(failingSince!)}. We go on trying: ${waitingWords(waiting)}.${heldWords(heldUntil)} After 72 hours we pause the endpoint.${givenUpWords(failed)}`,
     }
   }
   if (!wasSent)
@@ -44,8 +44,8 @@ export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
     words: 'Works',
     tone: 'good',
     about:
-      waiting > 0 || failed > 0
-        ? `It works, and ${waitingWords(waiting)}.${givenUpWords(failed)}`
+      waiting > 0 || failed > 0 || heldUntil
+        ? `It works, and ${waitingWords(waiting)}.${heldWords(heldUntil)}${givenUpWords(failed)}`
         : 'All is delivered.',
   }
 }
@@ -55,6 +55,9 @@ function waitingWords(count: number): string {
   if (count === 0) return 'no delivery waits'
   return count === 1 ? 'one delivery waits' : `${count} deliveries wait`
 }
+
+const heldWords = (until: string | undefined): string =>
+  until ? ` It has asked us to wait until ${moment(until)}: a test or a replay ends the wait.` : ''
 
 function givenUpWords(count: number): string {
   // an instance of an earlier release does not count them
