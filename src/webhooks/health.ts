@@ -3,10 +3,13 @@ import { type Db, inTransaction } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { HAS_FAILED_FOR_DAYS } from './queue.ts'
+import { PAUSE_AFTER_HOURS } from './schedule.ts'
 
-/** The seller hears of an endpoint that fails after these times. After the last one it is paused. */
-const WARN_AFTER_HOURS = [1, 24, 72] as const
-const PAUSE_AFTER_HOURS = 72
+/** The seller hears of an endpoint that fails after these times. The last mail says that it is paused. */
+const WARN_AFTER_HOURS = [1, 24, PAUSE_AFTER_HOURS] as const
+/** An endpoint gets at most these mails before it is paused. */
+const WARNINGS = WARN_AFTER_HOURS.length - 1
 /** The mail about an endpoint whose receiver answered 410 is the only one, and counts as if all others had been sent. */
 const TOLD_OF_GONE = WARN_AFTER_HOURS.length + 1
 const AT_ONCE = 500
@@ -19,9 +22,9 @@ interface Told {
 }
 
 /**
- * Pauses endpoints that have only failed for days, and enqueues the mails about those that fail or are gone: each mail once, in the
- * transaction that counts it. While an endpoint is paused its events are recorded, and wait. The endpoints of a seller who is locked out
- * have no tries, and so no failures.
+ * Has endpoints tried once more that have only failed for days, because a failed try pauses them then, and the schedule leaves up to a day
+ * between two tries. Enqueues the mails about those that fail, are paused or gone: each mail once, in the transaction that counts it. While
+ * an endpoint is paused its events are recorded, and wait. The endpoints of a seller who is locked out have no tries, and so no failures.
  */
 export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
   // the time of a lock-out does not count
@@ -30,27 +33,44 @@ export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
     where s.id = e.seller_id and s.disabled_at is not null and e.failing_since is not null and e.paused is null`.execute(
     db,
   )
+  await tryOnceMore(db)
   for (let found = AT_ONCE; found === AT_ONCE;)
     found = await inTransaction(db, async (tx) => {
       const { rows } = await sql<Told>`
         with due as (
           select id, level from webhook_endpoints e, lateral (
-            select case when e.paused = 'gone' then ${TOLD_OF_GONE}::int else (
-              select count(*)::int from unnest(${[...WARN_AFTER_HOURS]}::int[]) as hours
-              where e.failing_since <= now() - make_interval(hours => hours)) end as level) l
-          where removed_at is null and (paused = 'gone' or (paused is null and failing_since is not null)) and level > mails_sent
+            select case when e.paused = 'gone' then ${TOLD_OF_GONE}::int
+              -- its next try decides
+              when e.paused is null and exists (
+                select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') then least(h.level, ${WARNINGS}::int)
+              else h.level end as level
+            from (
+              select count(*)::int as level from unnest(${[...WARN_AFTER_HOURS]}::int[]) as hours
+              where e.failing_since <= now() - make_interval(hours => hours)) h) l
+          where removed_at is null and level > mails_sent
+            and (paused = 'gone' or (paused is null and failing_since is not null)
+              -- not one that the operator has paused
+              or (paused = 'failing' and paused_at >= failing_since + make_interval(hours => ${PAUSE_AFTER_HOURS}::int)))
             and exists (select from sellers s where s.id = e.seller_id and s.disabled_at is null)
           limit ${AT_ONCE} for no key update of e skip locked)
         update webhook_endpoints e set mails_sent = due.level,
-          paused = case when e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int)
-            then coalesce(e.paused, 'failing') else e.paused end,
-          paused_at = case when e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int)
-            then coalesce(e.paused_at, now()) else e.paused_at end
+          paused = case when due.level > ${WARNINGS}::int then coalesce(e.paused, 'failing') else e.paused end,
+          paused_at = case when due.level > ${WARNINGS}::int then coalesce(e.paused_at, now()) else e.paused_at end
         from due where e.id = due.id
         returning e.id as "endpointId", due.level, coalesce(e.failing_since, e.paused_at) as since`.execute(tx)
       await jobs.add(tx, 'webhook_mail', rows.map((data) => ({ data }))) // oxfmt-ignore
       return rows.length
     })
+}
+
+/** Makes a delivery due at each endpoint that has only failed for days. One that the receiver has asked to leave alone waits all the same. */
+async function tryOnceMore(db: Db): Promise<void> {
+  await sql`
+    update webhook_deliveries d set due_at = now()
+    from webhook_endpoints e join sellers s on s.id = e.seller_id and s.disabled_at is null cross join lateral (
+      select event_id from webhook_deliveries w where w.endpoint_id = e.id and w.state = 'waiting' order by w.due_at limit 1) first
+    where e.removed_at is null and e.paused is null and ${HAS_FAILED_FOR_DAYS}
+      and d.endpoint_id = e.id and d.event_id = first.event_id and d.state = 'waiting' and d.due_at > now()`.execute(db)
 }
 
 /** Sends the mails about endpoints to their sellers. */

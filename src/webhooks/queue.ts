@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { EventType } from '../events/event-types.ts'
 import type { Db, Tx } from '../kit/database.ts'
+import { PAUSE_AFTER_HOURS } from './schedule.ts'
 import type { SendError } from './send.ts'
 
 // The deliveries that wait, in the database. One process at a time sends to an endpoint: it has leased it. So at most a few tries of an
@@ -165,9 +166,12 @@ export interface Outcome {
   isGone: boolean
 }
 
+/** Of an endpoint `e`. */
+export const HAS_FAILED_FOR_DAYS = sql<boolean>`coalesce(e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int), false)`
+
 /**
  * Writes the results of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
- * made too changes nothing. An endpoint whose receiver has gone is paused. A try that failed at an earlier address says nothing of the
+ * made too changes nothing. An endpoint whose receiver has gone is paused, and one that has only failed for days. A try that failed at an earlier address says nothing of the
  * endpoint's health, and is made again at once.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
@@ -207,9 +211,11 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Prom
       failing_since = case when not h.has_taken then coalesce(e.failing_since, now()) end,
       mails_sent = case when h.has_taken then 0 else e.mails_sent end,
       held_until = case when h.hold_seconds > 0 then now() + make_interval(secs => h.hold_seconds) else e.held_until end,
-      paused = case when h.is_gone then 'gone' else e.paused end,
-      paused_at = case when h.is_gone then coalesce(e.paused_at, now()) else e.paused_at end
+      paused = case when h.is_gone then 'gone' when not h.has_taken and ${HAS_FAILED_FOR_DAYS} then coalesce(e.paused, 'failing') else e.paused end,
+      paused_at = case when h.is_gone or (not h.has_taken and ${HAS_FAILED_FOR_DAYS}) then coalesce(e.paused_at, now()) else e.paused_at end
     from health h
     where e.id = h.endpoint_id and e.url = h.url
-      and (h.has_taken <> (e.failing_since is null) or h.is_gone or h.hold_seconds > 0)`.execute(db)
+      and (h.has_taken <> (e.failing_since is null) or h.is_gone or h.hold_seconds > 0 or (e.paused is null and ${HAS_FAILED_FOR_DAYS}))`.execute(
+    db,
+  )
 }

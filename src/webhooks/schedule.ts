@@ -1,5 +1,7 @@
 /** The wait before each try. After the last one the delivery has failed: a replay sends it again, or resuming the endpoint. */
 export const SCHEDULE_SECONDS = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
+/** An endpoint is paused by the first try that fails after this time without a success. */
+export const PAUSE_AFTER_HOURS = 72
 /** Waits differ by up to this part, so that the deliveries of an outage do not all come back at the same moment. */
 const JITTER = 0.1
 /** A receiver can ask for a longer wait than the schedule's, up to this. */

@@ -253,7 +253,9 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   ] as const) {
     await failingFor(shop, id, hours)
     await Promise.all([shop.watchEndpoints(), shop.watchEndpoints()])
-    await shop.watchEndpoints()
+    // the last try, which the watch makes due, pauses it
+    if (hours > 72) await eventually(endpoint, ({ status }) => status === 'paused')
+    await Promise.all([shop.watchEndpoints(), shop.watchEndpoints()])
     await eventually(subjects, (all) => all.some((one) => one.includes(words)))
     assert.equal((await endpoint()).status, hours < 72 ? 'failing' : 'paused')
   }
@@ -263,6 +265,33 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   receiver.answer = (_request, response) => void response.writeHead(204).end()
   await ann.call('POST', `/api/webhook-endpoints/${id}/resume`)
   await eventually(endpoint, ({ status, waiting }) => status === 'active' && waiting === 0)
+})
+
+test('an endpoint is tried once more after three days of failures, and is not paused if the receiver is back', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await signedInSeller(shop)
+  const receiver = await startReceiver(t, (_request, response) => void response.writeHead(500).end())
+  const { id } = await newEndpoint(ann, receiver.url)
+  const { body } = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+  const endpoint = async () => (await ann.call('GET', `/api/webhook-endpoints/${id}`)).body
+  await eventually(endpoint, ({ status }) => status === 'failing')
+  // the ninth try has failed, and the tenth is due in a day
+  await sql`update webhook_deliveries set step = 9, due_at = now() + interval '1 day' where endpoint_id = ${id}`.execute(shop.db) // oxfmt-ignore
+  await failingFor(shop, id, 73)
+  receiver.answer = (_request, response) => void response.writeHead(204).end()
+  await shop.watchEndpoints()
+  const working = await eventually(endpoint, ({ status }) => status !== 'failing')
+  assert.deepEqual([working.status, working.waiting], ['active', 0])
+  const { body: delivery } = await ann.call('GET', `/api/webhook-endpoints/${id}/deliveries/${body.eventIds[0]}`)
+  assert.equal(delivery.status, 'delivered')
+  // one that fails and has nothing to try is paused
+  receiver.answer = (_request, response) => void response.writeHead(500).end()
+  await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+  await eventually(endpoint, ({ status }) => status === 'failing')
+  await sql`update webhook_deliveries set state = 'failed', due_at = null where endpoint_id = ${id} and state = 'waiting'`.execute(shop.db) // oxfmt-ignore
+  await failingFor(shop, id, 73)
+  await shop.watchEndpoints()
+  assert.equal((await endpoint()).pausedBecause, 'failing')
 })
 
 test('a resumed endpoint begins every delivery of its outage anew, also one whose tries were used up', async (t) => {
