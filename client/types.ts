@@ -1253,7 +1253,7 @@ export interface WebhookDeliveryDetail {
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
   event: Event
-  /** Every try, newest first. */
+  /** The last 50 tries, newest first. */
   log: {
     number: number
     /** ISO 8601 in UTC with milliseconds. */
@@ -2049,7 +2049,7 @@ export interface Api {
       nextCursor: string | null
     }
   }
-  /** One delivery, with its body and every try */
+  /** One delivery, with its body and its last 50 tries */
   'GET /api/webhook-endpoints/{endpointId}/deliveries/{eventId}': {
     params: {
       /** The id of the endpoint. */

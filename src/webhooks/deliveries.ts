@@ -6,7 +6,7 @@ import { Refusal } from '../kit/errors.ts'
 import { firstIdAt } from '../kit/ids.ts'
 import { findEndpoint } from './endpoints.ts'
 import { listEverything } from './events.ts'
-import { liftHold } from './queue.ts'
+import { KEPT_TRIES, liftHold } from './queue.ts'
 import type { DELIVERY_STATES } from './schema.ts'
 import type { SendError } from './send.ts'
 
@@ -69,7 +69,7 @@ export interface DeliveryDetails extends DeliveryRow {
   log: TryRow[]
 }
 
-/** One delivery with its event and all its tries. Refuses `webhook_endpoint_not_found`, `delivery_not_found`. */
+/** One delivery with its event and its last tries. Refuses `webhook_endpoint_not_found`, `delivery_not_found`. */
 export async function findDelivery(
   db: Db,
   { sellerId, endpointId, eventId }: { sellerId: string; endpointId: string; eventId: string },
@@ -77,8 +77,9 @@ export async function findDelivery(
   await findEndpoint(db, sellerId, endpointId)
   const { rows } = await sql<DeliveryDetails>`
     select ${DELIVERY_COLUMNS}, e.at, e.sequence, e.data, e.test_endpoint_id is not null as "isTest",
-      (select coalesce(json_agg(${TRY} order by t.number desc), '[]') from webhook_tries t
-        where t.endpoint_id = d.endpoint_id and t.event_id = d.event_id) as log
+      (select coalesce(json_agg(${TRY} order by t.number desc), '[]') from (
+        select * from webhook_tries l where l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
+        order by l.number desc limit ${KEPT_TRIES}::int) t) as log
     from webhook_deliveries d join events e on e.id = d.event_id
     where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(db)
   return rows[0] ?? refuseUnknownDelivery()

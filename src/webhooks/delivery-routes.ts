@@ -3,10 +3,11 @@ import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
-import { countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { momentOf, notValid } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { needs } from '../sellers/guard.ts'
+import type { Caller } from '../sellers/keys/caller.ts'
 import { type DeliveryRow, type TryRow, findDelivery, listDeliveries, oldestKept, replay, replaySince } from './deliveries.ts' // oxfmt-ignore
 import { envelopeOf } from './envelope.ts'
 import { TAG, type WebhookRouteParts } from './routes.ts'
@@ -27,10 +28,21 @@ import { sendTest } from './test-events.ts'
 /** Limits the messages that a seller sends to one endpoint by hand. Otherwise our service could flood somebody else's server. */
 const SENT_BY_HAND = { count: 60, seconds: 60 }
 
-/** The key has the caller's shop in it: a stranger who knows an endpoint's id must not use up its owner's count. */
-async function countSentByHand(db: Db, sellerId: string, endpointId: string): Promise<void> {
-  const counted = await countUses(db, [{ key: `sent by hand ${sellerId} ${endpointId}`, limit: SENT_BY_HAND }])
-  refuseBeyond(counted, 'You have sent a lot to this endpoint by hand. Please wait a little.')
+/** Limits them over all endpoints of a seller, because each is kept for 30 days. */
+const SENT_BY_HAND_A_DAY = { count: 2000, seconds: 86_400 }
+
+/**
+ * The limits have the caller's shop in their names: a stranger who knows an endpoint's id must not use up its owner's count. Keys count
+ * their day apart, so that a stolen one does not take the owner's.
+ */
+async function countSentByHand(db: Db, { seller, session }: Caller, endpointId: string): Promise<void> {
+  const [minute, day] = await countOneThenOther(
+    db,
+    { key: `sent by hand ${seller.id} ${endpointId}`, limit: SENT_BY_HAND },
+    { key: `sent by hand a day ${seller.id}${session ? '' : ' by keys'}`, limit: SENT_BY_HAND_A_DAY },
+  )
+  refuseBeyond([minute!], 'You have sent a lot to this endpoint by hand. Please wait a little.')
+  refuseBeyond([day!], 'You have sent a lot by hand to your endpoints today. Please wait up to a day.')
 }
 
 /**
@@ -53,7 +65,7 @@ async function replayMany(
   return count
 }
 
-/** Routes that show the deliveries to an endpoint, with every try, and send them again. */
+/** Routes that show the deliveries to an endpoint, with their tries, and send them again. */
 export function deliveryRoutes(server: Server, parts: WebhookRouteParts): void {
   listDeliveriesRoute(server, parts)
   getDeliveryRoute(server, parts)
@@ -94,7 +106,7 @@ function getDeliveryRoute(server: Server, { db, browsers, urls }: WebhookRoutePa
     {
       schema: {
         operationId: 'getWebhookDelivery',
-        summary: 'One delivery, with its body and every try',
+        summary: 'One delivery, with its body and its last 50 tries',
         tags: TAG,
         security: needs('webhooks:read'),
         params: DeliveryParams,
@@ -125,9 +137,9 @@ function replayRoute(server: Server, { db, browsers }: WebhookRouteParts): void 
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.caller(request, reply)
-      await countSentByHand(db, seller.id, request.params.endpointId)
-      await replay(db, { sellerId: seller.id, ...request.params })
+      const caller = await browsers.caller(request, reply)
+      await countSentByHand(db, caller, request.params.endpointId)
+      await replay(db, { sellerId: caller.seller.id, ...request.params })
       return reply.code(202).send({})
     },
   )
@@ -150,10 +162,14 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.caller(request, reply)
-      await countSentByHand(db, seller.id, request.params.endpointId)
+      const caller = await browsers.caller(request, reply)
+      await countSentByHand(db, caller, request.params.endpointId)
       const { since, status = 'failed' } = request.body
-      const count = await replayMany(db, { sellerId: seller.id, ...request.params }, { since: startOf(since), status })
+      const count = await replayMany(
+        db,
+        { sellerId: caller.seller.id, ...request.params },
+        { since: startOf(since), status },
+      )
       return reply.code(202).send({ count })
     },
   )
@@ -176,9 +192,9 @@ function testRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.caller(request, reply)
-      await countSentByHand(db, seller.id, request.params.endpointId)
-      const eventIds = await sendTest(db, { sellerId: seller.id, ...request.params }, request.body)
+      const caller = await browsers.caller(request, reply)
+      await countSentByHand(db, caller, request.params.endpointId)
+      const eventIds = await sendTest(db, { sellerId: caller.seller.id, ...request.params }, request.body)
       return reply.code(202).send({ eventIds })
     },
   )

@@ -70,6 +70,9 @@ export async function leaseEndpoints(
   return rows
 }
 
+/** The tries that the log of a delivery keeps: five schedules. Each can have 2 kB of an answer, and replays can make any number. */
+export const KEPT_TRIES = 50
+
 export interface Due {
   endpointId: string
   eventId: string
@@ -197,12 +200,15 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Prom
         delivered_at = case when o.error is null then now() else d.delivered_at end
       from o join webhook_endpoints e on e.id = o.endpoint_id
       where d.endpoint_id = o.endpoint_id and d.event_id = o.event_id and d.tries = o.tries and d.state = 'waiting'
-      returning d.endpoint_id, d.event_id),
+      returning d.endpoint_id, d.event_id, d.tries),
     logged as (
       insert into webhook_tries (endpoint_id, event_id, number, at, took_ms, status, error, answer)
       select o.endpoint_id, o.event_id, o.tries + 1, o.at, o.took_ms, o.status, o.error, o.answer
       from o join moved using (endpoint_id, event_id)
       on conflict do nothing),
+    forgotten as (
+      delete from webhook_tries t using moved m
+      where m.tries > ${KEPT_TRIES}::int and t.endpoint_id = m.endpoint_id and t.event_id = m.event_id and t.number <= m.tries - ${KEPT_TRIES}::int),
     health as (
       select endpoint_id, url, bool_or(error is null) as has_taken, bool_or(is_gone) as is_gone,
         max(hold_seconds) as hold_seconds

@@ -140,7 +140,7 @@ export const WebhookDeliveryDetail = Type.Object({
       ...lastTry,
       answer: Type.String({ description: 'The first 2 kB of the answer, or what went wrong.' }),
     }),
-    { description: 'Every try, newest first.' },
+    { description: 'The last 50 tries, newest first.' },
   ),
 })
 export type WebhookDeliveryDetail = Type.Static<typeof WebhookDeliveryDetail>

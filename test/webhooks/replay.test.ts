@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { gets, newEndpoint, signedInSeller, startReceiver } from '../support/receiver.ts'
+import { makeKey, programWith } from '../support/keys.ts'
 import { newMailbox } from '../support/seller.ts'
-import { eventually, sharedShop } from '../support/shop.ts'
+import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 
@@ -68,4 +70,51 @@ test('a receiver that has asked for a day gets a test and a replay at once, and 
     (answer) => answer.body.items.length === 2,
   )
   assert.equal(await heldUntil(), undefined)
+})
+
+test('the log of a delivery keeps and shows its last 50 tries, whatever an earlier release has kept', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const receiver = await startReceiver(t)
+  const { id } = await newEndpoint(ann, receiver.url)
+  const { body } = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
+  const path = `/api/webhook-endpoints/${id}/deliveries/${body.eventIds[0]}`
+  const delivered = (tries: number) =>
+    eventually(
+      () => ann.call('GET', path),
+      (answer) => answer.body.status === 'delivered' && answer.body.tries === tries,
+    )
+  await delivered(1)
+  await sql`
+    insert into webhook_tries (endpoint_id, event_id, number, at, took_ms, status)
+    select endpoint_id, event_id, n, at, took_ms, status from webhook_tries, generate_series(2, 120) n where endpoint_id = ${id}`.execute(shop.db) // oxfmt-ignore
+  await sql`update webhook_deliveries set tries = 120 where endpoint_id = ${id}`.execute(shop.db)
+  const numbers = async (tries: number) =>
+    (await delivered(tries)).body.log.map((one: { number: number }) => one.number)
+  const last = (tries: number) => Array.from({ length: 50 }, (_, at) => tries - at)
+  assert.deepEqual(await numbers(120), last(120))
+  await ann.call('POST', `${path}/replay`)
+  assert.deepEqual(await numbers(121), last(121))
+  const { rows } = await sql`select from webhook_tries where endpoint_id = ${id}`.execute(shop.db)
+  assert.equal(rows.length, 50)
+})
+
+test('a seller can have only so much sent by hand in a day, and a stolen key uses up only the count of keys', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const { secret } = await makeKey(ann, ['webhooks:write'])
+  const program = programWith(shop, secret)
+  const receiver = await startReceiver(t)
+  const paths = [await newEndpoint(ann, receiver.url), await newEndpoint(ann, receiver.url)].map(
+    ({ id }) => `/api/webhook-endpoints/${id}/test`,
+  )
+  for (const caller of [program, ann]) {
+    assert.equal((await caller.call('POST', paths[0]!, {})).status, 202)
+    await sql`update limits set count = 2000 where key like 'sent by hand a day %'`.execute(shop.db)
+    for (const path of paths) {
+      const refused = await caller.call('POST', path, {})
+      assertProblem(refused, 429, 'rate_limited')
+      assert(Number(refused.headers.get('retry-after')) > 3600)
+    }
+  }
 })
