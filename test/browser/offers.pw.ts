@@ -485,6 +485,17 @@ test('a link with a code makes another order than the one that waits without it'
   expect([made === orderId, (await statusOf(page, made, to)).amount]).toEqual([false, 1520])
 })
 
+test('a code of the link that was removed stays removed after a reload', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId)
+  await page.goto(`${url}&code=${code}`)
+  await expect(payButton(page)).toHaveText('Pay $15.20')
+  await page.getByRole('button', { name: 'Remove the code' }).click()
+  await page.reload()
+  await expect(page.locator('#code')).toHaveValue('')
+  await expect(payButton(page)).toHaveText('Pay $19.00')
+})
+
 test('a code that was removed stays removed in another language, and so does a price that was emptied', async ({
   page,
 }) => {

@@ -43,6 +43,42 @@ test('the static page of the guide shows the files where storage is forbidden an
   }
 })
 
+test('the static page of the guide says why a payment failed, and keeps the files of the order that was paid after it', async ({
+  page,
+  watch,
+}) => {
+  const site = await startStaticPage()
+  try {
+    watch.allow(site.origin)
+    let isDeclined = true
+    await page.route('**/api/sandbox/confirm', (route) =>
+      isDeclined
+        ? route.fulfill({ status: 402, contentType: 'application/problem+json', body: '{"detail":"The bank said no."}' })
+        : route.continue(),
+    )
+    await page.clock.install()
+    await page.goto(`${site.origin}/`)
+    await page.clock.pauseAt(Date.now() + 60_000)
+    const said = page.getByRole('status')
+    await page.getByLabel('Your e-mail address').fill(newEmail())
+    await page.getByRole('button', { name: 'Buy' }).click()
+    await expect(said).toHaveText('The bank said no. The order is pending.')
+    isDeclined = false
+    await page.getByLabel('Your e-mail address').fill(newEmail())
+    await page.getByRole('button', { name: 'Buy' }).click()
+    await expect(said).toHaveText('Thank you! Your files:')
+    // the first order is looked at once more, and its answer changes nothing
+    const looked = page.waitForResponse(/status/)
+    await page.clock.runFor(60_000)
+    await (await looked).finished()
+    await page.evaluate(() => new Promise(requestAnimationFrame))
+    await expect(said).toHaveText('Thank you! Your files:')
+    await expect(page.getByRole('listitem').getByRole('link').first()).toBeVisible()
+  } finally {
+    await site.close()
+  }
+})
+
 test('the static page of the guide shows the files also after a request for the status was lost', async ({
   page,
   watch,

@@ -119,7 +119,7 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
   )
 }
 
-/** A try whose answer was lost can have used the code. The order is at the address then, and the next try says so. */
+/** A try whose answer was lost can have used the code. The address opens the order then, also where the order moves to it later. */
 async function confirmed(orderId: string, email: string, code: string, triedRef: { current: string }) {
   try {
     return await confirmEmail(orderId, email, code)

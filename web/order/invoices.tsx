@@ -67,7 +67,8 @@ function firstTyped(order: OrderStatus): { typed: Typed; isKept: boolean } {
   const typed = Object.fromEntries(
     fields.map((field) => [field, typedBefore(`invoice-${field}`, given[field])]),
   ) as Typed
-  return { typed, isKept: fields.some((field) => typed[field] !== given[field]) }
+  // the first country follows the language, which has just changed
+  return { typed, isKept: fields.some((field) => field !== 'country' && typed[field] !== given[field]) }
 }
 const NEEDED = ['name', 'address', 'city', 'country'] as const
 

@@ -45,7 +45,7 @@ export function Delivered({ checkout, state }: StepProps) {
           <Files downloads={order.downloads} renew={checkout.renew} />
           <p class="soft small">{words.linksLast}</p>
         </>
-      ) : order.timeline ? (
+      ) : order.timeline || !order.statusToken ? (
         <Notice title={words.noFile} tone="alarm">
           <p>{words.noFileText}</p>
         </Notice>
@@ -56,7 +56,8 @@ export function Delivered({ checkout, state }: StepProps) {
           </button>
         </Notice>
       ) : (
-        // The answer that makes a free order has no files and no timeline. The status brings both.
+        // The answer that makes a free order has no files and no timeline. The status brings both, but of an order that has moved to
+        // another address neither, and no token.
         <p class="busy-line soft">
           <span class="spinner" aria-hidden="true" /> {shared.oneMoment}
         </p>

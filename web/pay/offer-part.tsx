@@ -53,7 +53,7 @@ export function OfferPart({ product, state, wish, onType, onOffer, onCurrency, r
   }
   const { faultAt, refuse, clearFault } = useFault()
   const found = useDiscount(product, { state, wish, refuse, clearFault })
-  const { first, code, setCode, shown, discount, form, remove, waits, apply } = found
+  const { first, code, type, shown, discount, form, remove, waits, apply } = found
   useEffect(() => {
     // The buyer has come by a link with a code that the waiting order does not have.
     if (state.order && wish.discountCode !== state.kept?.wish?.discountCode) onType()
@@ -112,7 +112,7 @@ export function OfferPart({ product, state, wish, onType, onOffer, onCurrency, r
             code={code}
             applying={waits}
             fault={faultAt('code')}
-            onType={typing(setCode)}
+            onType={typing(type)}
             onApply={() => void apply()}
           />
         </CodePlace>
@@ -193,15 +193,19 @@ function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clear
     if (isAsked && code.trim()) void apply(isFirst && !typed)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only these are a reason to ask again
   }, [currency, isAsked])
+  const type = (text: string) => {
+    setCode(text)
+    if (!text.trim()) forgetLinked()
+  }
   const remove = () => {
     setFound({})
-    setCode('')
+    type('')
   }
   const waits = applying || !isAsked
   return {
     first,
     code,
-    setCode,
+    type,
     discount,
     form,
     remove,
@@ -210,6 +214,13 @@ function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clear
     /** The order's own stays on the screen until the service has answered. */
     shown: discount ?? (code && (waits || !typed) ? own : undefined),
   }
+}
+
+/** A reload must not bring back the code of the link, which the buyer has taken away. */
+function forgetLinked(): void {
+  const address = new URL(location.href)
+  address.searchParams.delete('code')
+  history.replaceState(history.state, '', address)
 }
 
 function firstPrice({ prices, currency }: ProductView, wish: Wish): string {
