@@ -12,7 +12,7 @@ const PAUSE_SECONDS = 10
 /**
  * Puts a breaker before a processor. During an outage each call fails at once, so buyers do not wait for a time limit. A refusal
  * is an answer and no outage. A processor that is busy is not away either: many notifications at once must stop no checkout. A repeated
- * answer of earlier says nothing of the processor now.
+ * answer of earlier says nothing of the processor now, so it counts as an answer.
  */
 export function withBreaker(processor: Processor, log: Log): Processor {
   const { connected } = processor

@@ -86,7 +86,8 @@ export async function findDelivery(
 }
 
 /**
- * Sends a delivery again, with its id, and begins its schedule anew. It ends a pause that the receiver has asked for. Refuses `webhook_endpoint_not_found`, `delivery_not_found`.
+ * Sends a delivery again, with its id, and begins its schedule anew. It ends a pause that the receiver has asked for. Refuses
+ * `webhook_endpoint_not_found`, `delivery_not_found`.
  */
 export async function replay(
   db: Db,

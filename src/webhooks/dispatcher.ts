@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { type Db, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type PageUrls, envelopeOf } from './envelope.ts'
@@ -45,7 +45,7 @@ export function startDispatcher(parts: DispatcherParts) {
   const working = new Map<string, Leased & { done: Promise<void> }>()
   const record = batched(
     async (outcomes: readonly Outcome[]) => {
-      await recordOutcomes(db, outcomes)
+      await retryConflicts(() => recordOutcomes(db, outcomes))
       return outcomes.map(() => undefined)
     },
     { most: 200, atOnce: 2, isOutage: isDatabaseOutage },

@@ -109,24 +109,28 @@ export async function findEndpoint(db: Db | Tx, sellerId: string, endpointId: st
 }
 
 /**
- * Changes the given fields, and mails the owner about a new address. What waits for its next try goes to a new address at once. Refuses `webhook_endpoint_not_found`, `url_not_allowed`.
+ * Changes the given fields, and mails the owner about a new address. What waits for its next try goes to a new address at once. Refuses
+ * `webhook_endpoint_not_found`, `url_not_allowed`.
  */
 export async function changeEndpoint(
   db: Db,
+  making: Making & { endpointId: string },
+  fields: Partial<EndpointFields>,
+): Promise<EndpointRow> {
+  const { isMoved, row } = await storeChange(db, making, fields)
+  // After the commit, because results of tries lock deliveries before their endpoint. Resuming does it for a paused one.
+  if (isMoved && !row.paused) await beginAnew(db, row.id)
+  return row
+}
+
+async function storeChange(
+  db: Db,
   { reach, jobs, caller, endpointId }: Making & { endpointId: string },
   { url, events, description }: Partial<EndpointFields>,
-): Promise<EndpointRow> {
+): Promise<{ isMoved: boolean; row: EndpointRow }> {
   if (url !== undefined) refuseUrl(url, reach)
   const sellerId = caller.seller.id
   return inTransaction(db, async (tx) => {
-    // before the endpoint is locked, because results of tries lock their deliveries first too
-    if (url !== undefined)
-      await beginAnew(
-        tx,
-        endpointId,
-        sql`exists (
-          select from webhook_endpoints e where e.id = d.endpoint_id and e.seller_id = ${sellerId} and e.removed_at is null and e.url <> ${url})`,
-      )
     const { rows: before } = await sql<{ url: string }>`
       select url from webhook_endpoints where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
       for no key update`.execute(tx)
@@ -145,7 +149,7 @@ export async function changeEndpoint(
       returning e.*)
     select ${ENDPOINT_COLUMNS} from changed e`.execute(tx)
     if (isMoved) await addEndpointNotice(tx, jobs, caller, { id: endpointId, url, isNew: false })
-    return rows[0] ?? refuseUnknownEndpoint()
+    return { isMoved, row: rows[0] ?? refuseUnknownEndpoint() }
   })
 }
 

@@ -70,6 +70,7 @@ export async function leaseEndpoints(
   return rows
 }
 
+const BEGUN_AT_ONCE = 2000
 /** The tries that the log of a delivery keeps: five schedules. Each can have 2 kB of an answer, and replays can make any number. */
 export const KEPT_TRIES = 50
 
@@ -136,11 +137,20 @@ export async function releaseEndpoints(db: Db, sender: string, endpointId: strin
     where sender = ${sender} and id = coalesce(${endpointId}::text, id)`.execute(db)
 }
 
-/** Begins the schedule of each waiting delivery anew, and makes it due. `filter` is a condition on the delivery `d`. */
-export async function beginAnew(tx: Tx, endpointId: string, filter = sql<boolean>`true`): Promise<void> {
-  await sql`
-    update webhook_deliveries d set step = 0, due_at = least(due_at, now())
-    where endpoint_id = ${endpointId} and state = 'waiting' and (step > 0 or due_at > now()) and ${filter}`.execute(tx)
+/** Begins the schedule of each waiting delivery anew, and makes it due. In steps, so that no statement takes long. */
+export async function beginAnew(db: Db | Tx, endpointId: string): Promise<void> {
+  for (let after: string | null = ''; after !== null;) {
+    const { rows }: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
+      with chosen as materialized (
+        select event_id from webhook_deliveries
+        where endpoint_id = ${endpointId} and state = 'waiting' and event_id > ${after} and (step > 0 or due_at > now())
+        order by event_id limit ${BEGUN_AT_ONCE}::int),
+      begun as (
+        update webhook_deliveries set step = 0, due_at = least(due_at, now())
+        where endpoint_id = ${endpointId} and state = 'waiting' and event_id = any(array(select event_id from chosen)))
+      select max(event_id) as last from chosen`.execute(db)
+    after = rows[0]!.last
+  }
 }
 
 /** Ends the pause that a receiver has asked for: its owner says by a replay or a test that it is back. */
@@ -174,8 +184,8 @@ export const HAS_FAILED_FOR_DAYS = sql<boolean>`coalesce(e.failing_since <= now(
 
 /**
  * Writes the results of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
- * made too changes nothing. An endpoint whose receiver has gone is paused, and one that has only failed for days. A try that failed at an earlier address says nothing of the
- * endpoint's health, and is made again at once.
+ * made too changes nothing. An endpoint whose receiver has gone is paused, and one that has only failed for days. A try that failed at an
+ * earlier address says nothing of the endpoint's health, and is made again at once.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((one) => one[name] ?? null)

@@ -53,7 +53,11 @@ test('the static page of the guide says why a payment failed, and keeps the file
     let isDeclined = true
     await page.route('**/api/sandbox/confirm', (route) =>
       isDeclined
-        ? route.fulfill({ status: 402, contentType: 'application/problem+json', body: '{"detail":"The bank said no."}' })
+        ? route.fulfill({
+            status: 402,
+            contentType: 'application/problem+json',
+            body: '{"detail":"The bank said no."}',
+          })
         : route.continue(),
     )
     await page.clock.install()

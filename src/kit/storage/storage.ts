@@ -46,7 +46,7 @@ export interface Resumable {
   /** The store's own name for a key. */
   nameOf(key: string): string
   keyOf(name: string): string
-  /** Ends the write under way to that key at once. The store gets nothing more of it. */
+  /** Ends the write under way to that key. A request to the store that has begun is not broken off. */
   cut(key: string): void
   /** Makes a complete file durable and returns its hash. It can be repeated, because the store's notes still exist. */
   finish(key: string, size: number): Promise<Stored>

@@ -16,7 +16,7 @@ const WAIT_MS = 10_000
 
 /**
  * Allows one writer for each upload, across all instances. A new writer ends the old one, whose connection has most likely died. A writer
- * that loses its lock, or may soon lose it because the database does not answer, is stopped by `cut`: it must store nothing more.
+ * that loses its lock, or may soon lose it because the database does not answer, is stopped by `cut`, so that it stores as little as possible after that.
  */
 export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | 'cut'>): Locker {
   const held = new Map<string, () => unknown>()
@@ -25,6 +25,7 @@ export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | '
       const id = keyOf(name)
       const holder = randomUUID()
       let renewing: NodeJS.Timeout | undefined
+      let isOver = false
       return {
         async lock(signal, giveWay) {
           let renewedAt = performance.now()
@@ -40,6 +41,7 @@ export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | '
           }
           held.set(id, giveWay)
           const stop = () => {
+            isOver = true
             clearInterval(renewing)
             giveWay()
             cut(id)
@@ -48,6 +50,8 @@ export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | '
             const askedAt = performance.now()
             if (askedAt - renewedAt > STOP_MS) return stop()
             const found = await renew(db, id, holder).catch(() => 'unknown' as const)
+            // the next writer may have the upload by now
+            if (isOver) return
             if (found === 'lost') return stop()
             if (found === 'wanted') giveWay()
             if (found !== 'unknown') renewedAt = Math.max(renewedAt, askedAt)
@@ -55,6 +59,7 @@ export function uploadLocker(db: Db, { keyOf, cut }: Pick<Resumable, 'keyOf' | '
           renewing = setInterval(() => void keep(), RENEW_MS).unref()
         },
         async unlock() {
+          isOver = true
           clearInterval(renewing)
           held.delete(id)
           await sql`
