@@ -17,7 +17,7 @@ test('a seller opens an account, and a buyer pays there: the form names the acco
   browser,
   watch,
 }) => {
-  for (const origin of [shop.url, ...STRIPE]) watch.allow(origin)
+  for (const origin of [shop.url, ...STRIPE, 'https://connect.stripe.com']) watch.allow(origin)
   const seller = await browser.newContext({ baseURL: shop.url })
   const desk = await seller.newPage()
   const email = newSellerEmail()

@@ -11,6 +11,9 @@ test.describe.configure({ mode: 'default' })
 
 const STRICT = `default-src 'none'; script-src ${BASE_URL}; frame-src ${BASE_URL}; require-trusted-types-for 'script'; trusted-types 'none'`
 
+/** The browser says so on a page whose host is not one of the seller's sites. */
+const REFUSED_FRAME = /^Framing '.*"frame-ancestors /
+
 let site: OtherSite
 test.beforeAll(async () => {
   site = await startOtherSite()
@@ -257,6 +260,7 @@ for (const policy of ['require-corp', 'credentialless'])
 
 test('a browser that gives frames of other sites no cookies, storage and locks pays in the frame', async ({
   playwright,
+  watch,
 }, testInfo) => {
   const { args = [], ...options } = testInfo.project.use.launchOptions ?? {}
   const browser = await playwright.chromium.launch({
@@ -277,15 +281,13 @@ test('a browser that gives frames of other sites no cookies, storage and locks p
     LockManager.prototype.request = LockManager.prototype.query = () =>
       Promise.reject(new DOMException('', 'SecurityError'))
   })
-  const faults: string[] = []
-  context.on('weberror', (error) => faults.push(String(error.error())))
+  watch.follow(context)
   const page = await context.newPage()
   site.show('/', buyLink())
   const frame = await openOverlay(page)
   await order(frame)
   await payByCard(frame)
   await expectPaidIn(frame)
-  expect(faults).toEqual([])
   await browser.close()
 })
 
@@ -337,8 +339,11 @@ test('messages from anybody else mean nothing', async ({ page, context }) => {
 
 test('a site that is not on the list gets no frame: the same address opens in the whole window', async ({
   browser,
+  watch,
 }) => {
   const stranger = await startOtherSite()
+  watch.allow(stranger.origin)
+  watch.expect(REFUSED_FRAME)
   const context = await browser.newContext()
   await waitForEver(context)
   const page = await context.newPage()
@@ -354,7 +359,8 @@ test('a site that is not on the list gets no frame: the same address opens in th
   await stranger.close()
 })
 
-test('a site whose policy forbids the frame leads to the whole window at once', async ({ browser }) => {
+test('a site whose policy forbids the frame leads to the whole window at once', async ({ browser, watch }) => {
+  watch.expect(/^Framing '.*"default-src 'none'"|^policy: frame-src /)
   const context = await browser.newContext()
   const page = await context.newPage()
   site.show('/', buyLink(), { 'content-security-policy': `default-src 'none'; script-src ${BASE_URL}` })
@@ -365,7 +371,8 @@ test('a site whose policy forbids the frame leads to the whole window at once', 
   await context.close()
 })
 
-test('a picture that the site’s policy forbids does not end the frame', async ({ browser }) => {
+test('a picture that the site’s policy forbids does not end the frame', async ({ browser, watch }) => {
+  watch.expect(/^Loading the image '.*"img-src 'none'"|^policy: img-src /)
   const context = await browser.newContext()
   await waitForEver(context)
   const page = await context.newPage()
@@ -482,8 +489,13 @@ test('inline, a press before the frame is there opens no second checkout', async
   await expect(page).toHaveURL(`${site.origin}/`)
 })
 
-test('inline, where no frame is possible, the link stays, and nobody is led away unasked', async ({ browser }) => {
+test('inline, where no frame is possible, the link stays, and nobody is led away unasked', async ({
+  browser,
+  watch,
+}) => {
   const stranger = await startOtherSite()
+  watch.allow(stranger.origin)
+  watch.expect(REFUSED_FRAME)
   const context = await browser.newContext()
   await waitForEver(context)
   const page = await context.newPage()

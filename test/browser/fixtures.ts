@@ -23,35 +23,62 @@ const EXPECTED = /^Failed to load resource|net::ERR_INTERNET_DISCONNECTED|^Block
 interface Watch {
   /** Other origins that this test is meant to call. */
   allow: (origin: string) => void
+  /** A console error or a breach of a policy that this test provokes. */
+  expect: (message: RegExp) => void
+  /** Checks a context of another browser too. */
+  follow: (context: BrowserContext) => void
 }
 
 /**
- * Checks every page of every test: no console error, no breach of its security policy, no request to another origin.
+ * Checks every page of every test: no console error, no breach of its security policy, no request to another origin. The pages of
+ * contexts that a test opens itself are checked too.
  */
 export const test = base.extend<{ watch: Watch }>({
   baseURL: BASE_URL,
   watch: [
-    async ({ context }, use) => {
+    async ({ browser, context }, use) => {
       const faults: string[] = []
       const allowed = new Set([new URL(BASE_URL).origin])
-      watchContext(context, faults, allowed)
-      await use({ allow: (origin) => allowed.add(origin) })
+      const expected = [EXPECTED]
+      const follow = (one: BrowserContext) => watchContext(one, { faults, allowed, expected })
+      follow(context)
+      const contexts = [context]
+      const { newContext } = browser
+      browser.newContext = async (options) => {
+        const made = await newContext.call(browser, options)
+        follow(made)
+        contexts.push(made)
+        return made
+      }
+      await use({
+        allow: (origin) => void allowed.add(origin),
+        expect: (message) => void expected.push(message),
+        follow,
+      })
+      browser.newContext = newContext
       // a page that asks at this moment has a handler under way, which would fail when the page goes
-      for (const one of [context, ...context.pages()]) await one.unrouteAll({ behavior: 'ignoreErrors' })
+      for (const open of contexts.filter((one) => browser.contexts().includes(one)))
+        for (const one of [open, ...open.pages()]) await one.unrouteAll({ behavior: 'ignoreErrors' })
       expect(faults).toEqual([])
     },
     { auto: true },
   ],
 })
 
-function watchContext(context: BrowserContext, faults: string[], allowed: Set<string>): void {
+interface Rules {
+  faults: string[]
+  allowed: Set<string>
+  expected: RegExp[]
+}
+
+function watchContext(context: BrowserContext, { faults, allowed, expected }: Rules): void {
   void context.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => {
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`)
     })
   })
   context.on('console', (message) => {
-    if (message.type() === 'error' && !EXPECTED.test(message.text())) faults.push(message.text())
+    if (message.type() === 'error' && !expected.some((one) => one.test(message.text()))) faults.push(message.text())
   })
   context.on('weberror', (error) => faults.push(String(error.error())))
   context.on('request', (request) => {

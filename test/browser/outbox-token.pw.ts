@@ -7,6 +7,7 @@ test.beforeAll(async () => {
   service = await startService({ DEMO_ON_NETWORK: '1' })
 })
 test.afterAll(() => service?.stop())
+test.beforeEach(({ watch }) => watch.allow(service.url))
 
 test('the outbox of a demo on a network opens with its address, and asks for it otherwise', async ({ browser }) => {
   const stranger = await browser.newContext(SIZES.phone)

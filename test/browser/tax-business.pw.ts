@@ -66,7 +66,7 @@ async function newBuyer(page: Page) {
 }
 const open = (page: Page) => page.getByText('Buying for a business?').click()
 
-test('pays no tax with a number that VIES knows, and the order says reverse charge', async ({ browser, watch: _ }) => {
+test('pays no tax with a number that VIES knows, and the order says reverse charge', async ({ browser }) => {
   const context = await browser.newContext({ ...SIZES.phone, locale: 'de-DE', baseURL: service.url })
   const page = await context.newPage()
   await page.goto(`/pay/?product=${productId}`)

@@ -62,8 +62,10 @@ test.afterAll(async () => {
   stranger?.close()
 })
 
-test.beforeEach(async () => {
+test.beforeEach(async ({ watch }) => {
   context = await browser.newContext({ baseURL: app })
+  watch.follow(context)
+  for (const url of [app, api, provider.issuer]) watch.allow(new URL(url).origin)
   page = await context.newPage()
 })
 
@@ -105,9 +107,11 @@ test('over two hosts: in by code, by password, and out; the cookie belongs to bo
   await expectAccount(page, email)
 })
 
-test('a page on another host, a sibling too, reads nothing from the API and changes nothing', async () => {
+test('a page on another host, a sibling too, reads nothing from the API and changes nothing', async ({ watch }) => {
   const email = await signUp()
   const { port } = stranger.address() as AddressInfo
+  for (const host of ['evil.till.localhost', '127.0.0.1']) watch.allow(`http://${host}:${port}`)
+  watch.expect(/^Access to fetch at '.*' has been blocked by CORS policy/)
   const answered: string[] = []
   page.on('response', (response) => {
     const method = response.request().method()
