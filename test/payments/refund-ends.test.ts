@@ -8,7 +8,16 @@ import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import { PaymentUnknown, ProcessorRefused, ProcessorUnavailable, RefundTaken } from '../../src/processors/refusals.ts'
 import { resumeRefunds } from '../../src/payments/refunds/refund.ts'
 import { atEnd } from '../support/ends.ts'
-import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from '../support/aged-orders.ts'
+import {
+  BOB,
+  elevenDaysAgo,
+  jobs,
+  refundJob,
+  refundUnderWay,
+  refunds,
+  triedAgain,
+  tryAgainNow,
+} from '../support/aged-orders.ts'
 import { query } from '../stand-ins/processor.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
@@ -40,16 +49,9 @@ test('a refund that the processor has taken is not called failed when a dispute 
   const { shop, bank, server, order, seller } = await refundUnderWay(t)
   const { id } = bank.openDispute(intentOf(order))
   await server.delivered()
-  await tryAgainNow(shop)
-  await eventually(
-    () => jobs(shop, 'active'),
-    (active) => active.length === 0,
-  )
-  await eventually(
-    () => jobs(shop, 'retry'),
-    (waiting) => waiting.length > 0,
-  ).catch(() => {})
+  await triedAgain(shop, await tryAgainNow(shop))
   assert.deepEqual(await seller.statuses(order), ['pending'])
+  assert.deepEqual(await query(shop.db, sql`select type from events where type = 'refund.failed'`), [])
   bank.closeDispute(id, 'won')
   await server.delivered()
   bank.settleRefund(bank.refunds[0]!['id'])
@@ -219,7 +221,10 @@ describe('the end of a refund that failed', () => {
       slow = one.run(late.id, { refund: async () => (sent++, late.payment), fetchPayment: says(late.payment) })
       await eventually(
         () =>
-          query(shop.db, sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%asked_at%'`),
+          query(
+            shop.db,
+            sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%asked_at%'`,
+          ),
         (waiting) => waiting.length > 0,
       )
       await sql`update refunds set state = 'failed' where id = ${late.id}`.execute(tx)

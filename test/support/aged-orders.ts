@@ -53,18 +53,37 @@ export async function refunds(shop: TestShop) {
 export const jobs = (shop: TestShop, state: string) =>
   query(shop.db, sql`select 1 from pgboss.job where name = 'refund' and state::text = ${state}`)
 
-/** Waits for a try to fail, and lets the pause before the next one be over. */
-export async function tryAgainNow(shop: TestShop): Promise<void> {
-  await eventually(
-    () => jobs(shop, 'retry'),
-    (waiting) => waiting.length > 0,
-  )
-  await sql`update refunds set asked_at = asked_at - interval '2 minutes'`.execute(shop.db)
-  await sql`update pgboss.job set start_after = now() - interval '1 second' where name = 'refund' and state = 'retry'`.execute(
-    shop.db,
+/** Waits for a try to fail, and lets the pause before the next one be over. Returns how many tries have failed. */
+export async function tryAgainNow(shop: TestShop): Promise<number> {
+  // in one statement, because the library can begin the next try by its own clock meanwhile
+  const [waiting] = await eventually(
+    () =>
+      query<{ failed: number }>(
+        shop.db,
+        sql`
+          with waiting as (update pgboss.job set start_after = now() - interval '1 second'
+              where name = 'refund' and state = 'retry' returning retry_count),
+            aged as (update refunds set asked_at = asked_at - interval '2 minutes' where exists (select from waiting))
+          select retry_count + 1 as failed from waiting order by 1`,
+      ),
+    ({ length }) => length > 0,
   )
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'refund')`.execute(shop.db)
+  return waiting!.failed
 }
+
+/** Waits until more tries than `failed` of a refund have ended. */
+export const triedAgain = (shop: TestShop, failed: number) =>
+  eventually(
+    () =>
+      query(
+        shop.db,
+        sql`
+          select 1 from pgboss.job where name = 'refund'
+            and (state = 'completed' or (state in ('retry', 'failed') and retry_count + 1 > ${failed}))`,
+      ),
+    (ended) => ended.length > 0,
+  )
 
 export const elevenDaysAgo = (shop: TestShop) =>
   sql`update refunds set created_at = now() - interval '11 days', asked_at = asked_at - interval '4 hours'`.execute(
