@@ -164,7 +164,11 @@ test('a row that is used again while a sweep looks at it stays', async (t) => {
     await user.query('select pg_advisory_lock(7)')
     const sweep = sweepRows(db, 'limits', sql`until < now() and pg_advisory_xact_lock_shared(7) is not null`)
     await eventually(
-      async () => (await user.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rows.length,
+      async () =>
+        (
+          await user.query(`select from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`)
+        ).rows.length,
       (waiting) => waiting > 0,
     )
     await user.query(`update limits set until = now() + interval '1 hour' where key = 'a'`)

@@ -303,7 +303,8 @@ async function lockedLimits({ databaseUrl }: TestShop) {
 
 async function waitingForLimits({ db }: TestShop): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from pg_locks where relation = 'limits'::regclass and not granted`.execute(db)
+    select count(*)::int as n from pg_locks where relation = 'limits'::regclass and not granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db)
   return rows[0]!.n
 }
 
