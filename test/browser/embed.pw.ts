@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
 import { de } from '../../src/words/de.ts'
 import { newEmail, payByCard, statusOf } from './buyer.ts'
-import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
+import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, holdClock, tabTo, test } from './fixtures.ts'
 import { type OtherSite, buyLink, changeSite, giveUp, missAnswer, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in a frame, on a site of another origin.
@@ -161,6 +161,7 @@ test('a frame that is closed while its bank takes long shows the same order at t
   await waitForEver(context)
   site.show('/', buyLink())
   const frame = await openOverlay(page)
+  await holdClock(context)
   const orders: string[] = []
   page.on('request', (request) => request.url().endsWith('/api/checkout') && orders.push(request.url()))
   await order(frame)
@@ -187,6 +188,7 @@ test('a frame that is closed while its bank takes long shows the same order at t
   await close.click()
   await page.unroute('**/status?**')
   await context.clock.fastForward(31_000)
+  await context.clock.resume()
   await expect.poll(async () => (await heardBy(page)).filter(({ event }) => event === 'paid').length).toBe(1)
   await link(page).click()
   await expectPaidIn(frame)

@@ -1,4 +1,4 @@
-import { BASE_URL, SIZES, expect, expectAccessible, expectFits, tabTo, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, holdClock, tabTo, test } from './fixtures.ts'
 import {
   PASSWORD,
   askCode,
@@ -77,6 +77,7 @@ test('the page says when it can send a new code, and then only the new one works
   const email = newSellerEmail()
   await page.clock.install()
   await page.goto('/sign-in/')
+  await holdClock(page)
   await askCode(page, email)
   await expect(page.getByText('You can ask for a new code in 0:')).toBeVisible()
   const first = await codeFor(page, email)
@@ -86,6 +87,7 @@ test('the page says when it can send a new code, and then only the new one works
   const said = await page.locator('output, [role=status], [role=alert], [aria-live]').allTextContents()
   expect(said.join('')).toBe('')
   await page.clock.fastForward('00:35')
+  await page.clock.resume()
   await expect(page.locator('output').getByText('You can ask for a new code now.')).toBeAttached()
   await again.click()
   await expect(page.getByText('We sent you a new code. The previous one no longer works.')).toBeVisible()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { newEmail } from './buyer.ts'
-import { BASE_URL, PRODUCT_ID, expect, test } from './fixtures.ts'
+import { BASE_URL, PRODUCT_ID, expect, holdClock, test } from './fixtures.ts'
 import { startOtherSite } from './other-site.ts'
 
 // The static page of docs/integrate.md, on a seller's own site.
@@ -104,6 +104,7 @@ test('the static page of the guide shows the files also after a request for the 
     await page.clock.install()
     await page.goto(`${site.origin}/`)
     await expect(page.getByRole('heading', { name: /\d/ })).toBeVisible()
+    await holdClock(page)
     await page.getByLabel('Your e-mail address').fill(newEmail())
     await page.getByRole('button', { name: 'Buy' }).click()
     const said = page.getByRole('status')
