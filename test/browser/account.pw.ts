@@ -328,7 +328,7 @@ test('a page of one account changes nothing in another that signed in elsewhere,
   await expectAccount(page, third)
 })
 
-test('after signing out the back button shows nothing', async ({ page }) => {
+test('after signing out the account page asks to sign in', async ({ page }) => {
   const email = await signUp(page)
   await page.goto('/pricing/')
   await page.goto('/account/')
@@ -338,7 +338,16 @@ test('after signing out the back button shows nothing', async ({ page }) => {
   await page.goto('/account/')
   await expect(page).toHaveURL('/sign-in/?returnTo=/account/')
   await expect(page.getByLabel('E-mail')).toHaveValue('')
+})
+
+test('after the session has ended the back button shows nothing', async ({ page }) => {
+  const email = await signUp(page)
+  await page.goto('/account/')
+  await expectAccount(page, email)
+  await page.goto('/pricing/')
+  expect((await page.request.delete('/api/auth/session', { headers: { origin: BASE_URL } })).status()).toBe(204)
   await page.goBack()
+  await expect(page).toHaveURL('/sign-in/?returnTo=/account/')
   await expect(page.getByText(email)).toHaveCount(0)
 })
 
