@@ -128,7 +128,7 @@ test('a refund that failed opens the members’ page again, and an address that 
 test('the sample does not start without the product that opens the members’ page', () => {
   for (const productId of ['', 'prod_…']) {
     const env = { TILL_WEBHOOK_SECRET: SECRET, TILL_PRODUCT: productId, PORT: '0' }
-    const { status, stderr } = spawnSync(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, encoding: 'utf8', timeout: 60_000 }) // oxfmt-ignore
+    const { status, stderr } = spawnSync(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, encoding: 'utf8', timeout: 300_000 }) // oxfmt-ignore
     assert.equal(status, 1)
     assert.match(stderr, /TILL_PRODUCT is missing: prod_…, the id of the product/)
   }

@@ -29,7 +29,7 @@ async function get(
   version = host === undefined ? '1.0' : '1.1',
 ): Promise<Answer> {
   const socket = net.connect(Number(new URL(shop.url).port), '127.0.0.1')
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
+  socket.setTimeout(120_000, () => socket.destroy(new Error('no answer')))
   socket.write(`GET ${path} HTTP/${version}\r\n${host === undefined ? '' : `host: ${host}\r\n`}${headers}connection: close\r\n\r\n`) // oxfmt-ignore
   let text = ''
   for await (const chunk of socket) text += String(chunk)

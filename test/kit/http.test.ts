@@ -13,7 +13,7 @@ const shared = sharedShop({ env: { APP_URL, BASE_URL: 'https://api.shop.example'
 /** Sends bytes on a bare connection, for requests that a proper client never sends. */
 async function raw(shop: TestShop, request: string): Promise<{ status: number; head: string; body: string }> {
   const socket = net.connect(Number(new URL(shop.url).port), '127.0.0.1')
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
+  socket.setTimeout(120_000, () => socket.destroy(new Error('no answer')))
   socket.write(request.replaceAll('\n', '\r\n'))
   let answer = ''
   for await (const chunk of socket) answer += String(chunk)

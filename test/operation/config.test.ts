@@ -648,7 +648,7 @@ function start(env: Record<string, string>) {
   return spawnSync(process.execPath, [main], {
     env: { ...bareEnvironment(), ...env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 300_000,
   })
 }
 
