@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { EVENT_DAYS_LEAST } from '../../src/config/retention.ts'
-import { DEADLINES } from '../../src/kit/deadlines.ts'
 import { EVENTS_DAYS } from '../../src/processors/stripe/history.ts'
 import { bareEnvironment } from '../support/service.ts'
 import { temporaryFolder } from '../support/shop.ts'
@@ -71,7 +70,19 @@ test('no setting is required', async (t) => {
       cookieDomain: undefined,
       isPublic: false,
       demoOnNetwork: false,
-      deadlines: DEADLINES,
+      // the documents promise most of them: checkout, integrate, operation, storage and webhooks
+      deadlines: {
+        processorCallMs: 8_000,
+        syncBudgetMs: 4_000,
+        syncPauseMs: 3_000,
+        statusWaitMs: 2_000,
+        webhookAskMs: 4_000,
+        identityProviderMs: 3_000,
+        deliveryTryMs: 15_000,
+        smtpMs: 10_000,
+        mailMs: 40_000,
+        storageQuestionMs: 3_000,
+      },
       dataDir: '',
       databaseUrl: undefined,
       backup: undefined,
