@@ -13,10 +13,12 @@ test('sales at the same moment get gapless numbers, and each refund a credit not
   const shop = await startTestShop(t)
   const ann = await withInvoices(shop)
   const productId = await shop.product()
+  const before = new Date().getUTCFullYear()
   const orders = await Promise.all(Array.from({ length: 12 }, () => paidOrder(shop, productId)))
   const prefix = prefixOf(shop.sellerId, 4)
-  const year = new Date().getUTCFullYear()
   const issued = await documents(shop)
+  const year = Number(issued[0]!.number.split('-')[1])
+  assert([before, new Date().getUTCFullYear()].includes(year), String(year))
   assert.deepEqual(
     issued.map(({ number }) => number),
     Array.from({ length: 12 }, (_, at) => `${prefix}-${year}-${String(at + 1).padStart(6, '0')}`),
@@ -28,11 +30,11 @@ test('sales at the same moment get gapless numbers, and each refund a credit not
   await refunded(shop, ann, orders[5]!)
   const credits = (await documents(shop)).filter(({ kind }) => kind === 'credit_note')
   assert.deepEqual(
-    credits.map(({ number, amountMinor, orderId }) => [number, amountMinor, orderId]),
+    credits.map(({ number, amountMinor, orderId }) => [number.replace(/-20\d\d-/, '-'), amountMinor, orderId]),
     [
-      [`${prefix}-${year}-C000001`, 700, orders[3]],
-      [`${prefix}-${year}-C000002`, 1200, orders[3]],
-      [`${prefix}-${year}-C000003`, 1900, orders[5]],
+      [`${prefix}-C000001`, 700, orders[3]],
+      [`${prefix}-C000002`, 1200, orders[3]],
+      [`${prefix}-C000003`, 1900, orders[5]],
     ],
   )
 })
