@@ -214,6 +214,7 @@ test('waiting for a payment follows the service’s pauses, continues through an
   assert.equal(asked[0]!.url.searchParams.get('email'), 'a+b@example.com')
   const synced = asked.filter(({ url }) => url.searchParams.get('sync') === '1').map(({ atMs }) => atMs)
   assert.equal(synced[0], 0)
+  assert(synced.at(-1)! > 0, 'it syncs again')
   assert(synced.every((at, before) => before === 0 || at - synced[before - 1]! >= 10_000 || at === synced[before - 1]), String(synced)) // oxfmt-ignore
   // a request that waits follows each sync at once, and all others the pause of the service
   for (const [at, pauseMs] of [
