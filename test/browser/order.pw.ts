@@ -223,6 +223,8 @@ test('an order can be forgotten on a shared device', async ({ page }) => {
   await expect(page.getByLabel('E-mail')).toHaveValue('')
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(orderId)
   await page.goBack()
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+  await expect(page.getByText(orderId)).toHaveCount(0)
 })
 
 test('an order that was forgotten during a request stays forgotten', async ({ page }) => {
