@@ -10,12 +10,10 @@ import { smtpMailer } from '../../src/kit/smtp.ts'
 import { atEnd } from '../support/ends.ts'
 import { openJobs } from '../support/jobs.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { newBrowser } from '../support/seller.ts'
 import { eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 import { timeText } from '../../src/words/say.ts'
-
-/** The address of a mail server that is down: nothing listens at this port. */
-const NOWHERE = 'smtp://127.0.0.1:1'
 
 const shared = sharedShop()
 const FROM = 'Ann’s shop <till@shop.example>'
@@ -353,8 +351,21 @@ test('a mail that takes longer than one try may is broken off, and its connectio
   )
 })
 
+/** From now on another server answers at a port. */
+async function forward(t: TestContext, from: number, to: number): Promise<void> {
+  const door = net.createServer((socket) => {
+    const inner = net.connect(to, '127.0.0.1')
+    socket.on('error', () => inner.destroy()).pipe(inner)
+    inner.on('error', () => socket.destroy()).pipe(socket)
+  })
+  door.listen(from, '127.0.0.1')
+  await once(door, 'listening')
+  atEnd(t, () => void door.close())
+}
+
 test('after an outage of the mail server every mail goes out', async (t) => {
-  const shop = await startTestShop(t, { env: { SMTP_URL: NOWHERE } })
+  const port = await quietPort()
+  const shop = await startTestShop(t, { env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
   await shop.paid()
   await eventually(
     () => jobsIn(shop, 'retry'),
@@ -364,6 +375,17 @@ test('after an outage of the mail server every mail goes out', async (t) => {
     select retry_limit as limit, extract(epoch from keep_until - created_on)::int / 86400 as days
     from pgboss.job where name = 'mail'`.execute(shop.db)
   assert(rows[0]!.limit >= 20 && rows[0]!.days >= 3, 'a weekend is not too long')
+  const server = await startMailServer(t)
+  await forward(t, port, Number(new URL(server.url).port))
+  await deliverUntil(
+    shop,
+    () => server.mails.length,
+    (count) => count > 0,
+  )
+  assert.deepEqual(
+    server.mails.map(({ to }) => to),
+    [['bob@example.com']],
+  )
 })
 
 test('a text with two addresses reaches no second mailbox', async (t) => {
