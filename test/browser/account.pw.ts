@@ -340,6 +340,39 @@ test('after signing out the account page asks to sign in', async ({ page }) => {
   await expect(page.getByLabel('E-mail')).toHaveValue('')
 })
 
+for (const [place, address] of [
+  ['account', /\/api\/auth\/sessions$/],
+  ['shop', /\/api\/(?!auth\/)/],
+] as const)
+  test(`signing out while the ${place} page reads says that, and keeps no typed text`, async ({ page }) => {
+    const email = await signUp(page)
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    await page.route(address, async (route) => {
+      await ended
+      await route.continue()
+    })
+    // the session has ended, and the held request hears of it before the page does
+    await page.route('**/api/auth/session', async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue()
+      const response = await route.fetch()
+      const refused = page.waitForResponse(address)
+      end()
+      await (await refused).finished()
+      await page.evaluate(() => new Promise(requestAnimationFrame)).catch(() => {})
+      await route.fulfill({ response })
+    })
+    const asked = page.waitForRequest(address)
+    await page.goto(`/${place}/`)
+    await asked
+    if (place === 'account') {
+      await expectAccount(page, email)
+      await page.getByLabel('Your name, or your shop’s').fill('Ann of the Tests')
+    }
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await expect(page.getByText('You are signed out.')).toBeVisible()
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/Ann of the Tests|way-back/)
+  })
+
 test('after the session has ended the back button shows nothing', async ({ page }) => {
   const email = await signUp(page)
   await page.goto('/account/')

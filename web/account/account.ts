@@ -6,6 +6,7 @@ import {
   getIdentities,
   getProviders,
   getSessions,
+  isSigningOut,
   signOut,
   unlink,
   whySignedOut,
@@ -59,8 +60,10 @@ export function openAccount(): Account {
       if (isOtherAccount(trouble)) return drawAnew()
       const why = whySignedOut(trouble, get().seller !== undefined)
       if (why !== undefined) {
-        keepTyped()
-        location.replace(SIGN_IN + why)
+        if (!isSigningOut) {
+          keepTyped()
+          location.replace(SIGN_IN + why)
+        }
         // The browser is leaving the page, so nothing more appears on it.
         return new Promise<Answer>(() => {})
       }

@@ -1,4 +1,4 @@
-import { signOut, whySignedOut } from '../ui/auth-api.ts'
+import { isSigningOut, signOut, whySignedOut } from '../ui/auth-api.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import { forgetDrafts } from './drafts.ts'
 import { leadAway } from './leaving.ts'
@@ -21,8 +21,10 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     if (isOtherAccount(trouble)) return drawAnew()
     const why = whySignedOut(trouble, wasSignedIn)
     if (why === undefined) throw trouble
-    writeTab(WAY_BACK, location.hash)
-    leadAway(() => location.replace(SIGN_IN + why))
+    if (!isSigningOut) {
+      writeTab(WAY_BACK, location.hash)
+      leadAway(() => location.replace(SIGN_IN + why))
+    }
     // The browser is leaving the page, so nothing more appears on it.
     return new Promise<Answer>(() => {})
   }

@@ -38,10 +38,22 @@ export function whySignedOut(trouble: unknown, wasSignedIn: boolean): string | u
 }
 
 export const getSession = () => asSeller<CurrentSession>('session')
-export const signOut = () => asSeller('session', undefined, 'DELETE')
 export const getSessions = () => asSeller<Sessions>('sessions')
 export const endSession = (id: string) => asSeller(`sessions/${id}`, undefined, 'DELETE')
 export const endOtherSessions = () => asSeller('sessions', undefined, 'DELETE')
+
+/** A request that meets the end of the session meanwhile must neither keep the typed text nor ask for a new sign-in. */
+export let isSigningOut = false
+
+export async function signOut(): Promise<void> {
+  isSigningOut = true
+  try {
+    await asSeller('session', undefined, 'DELETE')
+  } catch (trouble) {
+    isSigningOut = false
+    throw trouble
+  }
+}
 
 export const changeSeller = (change: { name: string } | { supportEmail: string | null }) =>
   asSeller<SignedInSeller>('seller', change, 'PATCH')
