@@ -62,7 +62,7 @@ test('the static page of the guide says why a payment failed, and keeps the file
     )
     await page.clock.install()
     await page.goto(`${site.origin}/`)
-    await page.clock.pauseAt(Date.now() + 60_000)
+    await holdClock(page)
     const said = page.getByRole('status')
     await page.getByLabel('Your e-mail address').fill(newEmail())
     await page.getByRole('button', { name: 'Buy' }).click()
