@@ -109,17 +109,18 @@ export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, cur
 
 /**
  * Notes a change of the account at the processor that pays sellers, before the processor is told: nothing holds its payouts back, so the
- * mail must not depend on an answer. Throws the same refusals as putDetails().
+ * mail must not depend on an answer. Without `change` the bank account stays, so there is no mail. Throws the same refusals as putDetails().
  */
 export const noteToldAccount = (
   { db, jobs }: Omit<ChangeParts, 'seal'>,
   signedIn: SignedIn,
-  { currency, shown, by }: { currency: string; shown: string; by: string },
+  change: { currency: string; shown: string; by: string } | undefined,
 ): Promise<void> =>
   inTransaction(db, async (tx) => {
     const seller = await lockOwner(tx, signedIn)
     await refuseManyChanges(tx, seller.id)
-    await notifyOwnerEverywhere(tx, jobs, { sellerId: seller.id, what: 'payout_details_changed', currency, shown, by }, seller.email) // oxfmt-ignore
+    if (change)
+      await notifyOwnerEverywhere(tx, jobs, { sellerId: seller.id, what: 'payout_details_changed', ...change }, seller.email) // oxfmt-ignore
   })
 
 /** Counts removals too: they send mails as well, and stay possible. */

@@ -49,15 +49,16 @@ interface HostedAccounts {
 interface ToldAccounts {
   /**
    * Makes the account, or changes `wanted.account`, with the details that the seller gives. Each step finds the result of an earlier call
-   * with this key. `note` gets each id as soon as it is known. Nothing of the details is kept. Fails with DetailsRefused. It sends what the
-   * processor takes now, and only reads an account that is locked.
+   * with this key. `note` gets each id as soon as it is known. Nothing of the details is kept. It sends what the processor takes now, and
+   * awaits `begin` before that. Fails with DetailsRefused, also when the processor takes none of the details now: then `begin` is not called.
    */
   tell(
     wanted: { key: string; account?: string | undefined; product?: string | undefined; details: BusinessDetails },
-    note: (known: { account: string; product?: string }) => Promise<void>,
+    steps: {
+      begin: (sends: { bank: boolean }) => Promise<void>
+      note: (known: { account: string; product?: string }) => Promise<void>
+    },
   ): Promise<AccountReport>
-  /** Why the processor takes none of these details now, in words for the seller. Undefined: it takes some. */
-  lockedWhy(known: { account: string; product: string; details: BusinessDetails }): Promise<string | undefined>
 }
 
 /** A seller in India tells this about the business. */

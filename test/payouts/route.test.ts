@@ -110,11 +110,13 @@ test('a correction has only the details that Razorpay asks for, and an account t
   assert.deepEqual([bank.status, bank.body.state], [200, 'restricted'])
   assert.equal(product.active_configuration.settlements.account_number, '99900011122')
   asks('kyc.pan')
+  const changed = await changes()
   assert.equal(
     (await put({ pan: 'ABCPE4321F', street1: 'Another street 1', accountNumber: '55500011122' })).body.state,
     'restricted',
   )
   assert.equal(product.active_configuration.settlements.account_number, '99900011122')
+  assert.equal(await changes(), changed, 'the bank account stays, so no mail tells of another one')
   assert.equal(account.profile.addresses.registered.street1, BUSINESS.street1)
   asks('legal_info.pan', 'profile.addresses.registered')
   const business = await put({ businessType: 'partnership', businessPan: 'ABCFE1234F', gst: '29ABCFE1234F1Z5', street1: 'Another street 1' }) // oxfmt-ignore
@@ -163,6 +165,11 @@ test('the owner gets a mail before Razorpay hears of another bank account, and n
     select ${id}, 'payout_details_changed', 'INR' from generate_series(2, 20)`.execute(all().shop.db)
   const writes = () => all().bank.requests.filter(({ method }) => method !== 'GET').length
   const made = writes()
+  assertProblem(await browser.call('PUT', '/api/payouts/account', BUSINESS), 429, 'rate_limited')
+  assert.equal(writes(), made)
+  // nor the other details
+  const account = [...all().route.accounts.values()].find((one) => one.email === email)!
+  all().route.stand(account.id, 'needs_clarification', ['kyc.pan'])
   assertProblem(await browser.call('PUT', '/api/payouts/account', BUSINESS), 429, 'rate_limited')
   assert.equal(writes(), made)
 })

@@ -5,7 +5,7 @@ import { newId } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
 import { DetailsRefused } from '../../processors/api-refusal.ts'
 import { ProcessorUnavailable } from '../../processors/refusals.ts'
-import type { BusinessDetails, SellerAccounts } from '../../processors/seller-accounts.ts'
+import type { SellerAccounts } from '../../processors/seller-accounts.ts'
 import type { SignedIn } from '../../sellers/sessions.ts'
 import { noteToldAccount } from '../details.ts'
 import { type AccountParts, store } from './accounts.ts'
@@ -48,7 +48,7 @@ export async function openAccount(parts: AccountParts, sellerId: string, pageUrl
 /**
  * Sends the details of a seller's business to the processor, where the processor has no pages for them. The account is made on the
  * first call, as with `openAccount`. Nothing of the details is stored or logged here, but the last digits of the bank account: they stand
- * in the mails to the owner, who learns of the change before the processor does. Refuses as bankAccountOf(), and
+ * in the mails to the owner, who learns of a change of the bank account before the processor does. Refuses as bankAccountOf(), and
  * `account_details_refused`, `account_unavailable`, `rate_limited`.
  */
 export async function tellAccount(
@@ -65,41 +65,28 @@ export async function tellAccount(
   const bank = bankAccountOf({ account: typed, ifsc, accountNumber })
   const { id: sellerId, email } = signedIn.seller
   const details = { ...business, ...bank, email }
-  await refuseLocked(parts, sellerId, details)
   const shown = `${bank.ifsc.slice(0, 4)} … ${bank.accountNumber.slice(-4)}`
-  await noteToldAccount(parts, signedIn, { currency: 'INR', shown, by: PAYERS[parts.payer] })
-  const begunAt = new Date()
+  const change = { currency: 'INR', shown, by: PAYERS[parts.payer] }
   try {
     const row = await rowOrFormer(parts, sellerId)
     const { id: key, account, product } = row
+    let begunAt = new Date()
     const report = await told.tell(
       { key, account: account ?? undefined, product: product ?? undefined, details },
-      (known) => noteMade(parts.db, row, known),
+      {
+        async begin(sends) {
+          await noteToldAccount(parts, signedIn, sends.bank ? change : undefined)
+          begunAt = new Date()
+        },
+        note: (known) => noteMade(parts.db, row, known),
+      },
     )
     await store(parts, `${parts.payer}@${report.account}`, report, begunAt)
   } catch (error) {
-    if (error instanceof DetailsRefused) throw detailsRefused(error.reason)
+    if (error instanceof DetailsRefused)
+      throw new Refusal('account_details_refused', `The processor does not take these details: ${error.reason}.`)
     throw unavailable(parts, error)
   }
-}
-
-const detailsRefused = (reason: string) =>
-  new Refusal('account_details_refused', `The processor does not take these details: ${reason}.`)
-
-/** Before the owner gets a mail about a change, and before it counts: the processor would not take any of it. */
-async function refuseLocked(parts: AccountParts, sellerId: string, details: BusinessDetails): Promise<void> {
-  const { rows } = await sql<{ account: string; product: string }>`
-    select account, product from connected_accounts
-    where seller_id = ${sellerId} and processor = ${parts.payer} and ended_at is null and account is not null and product is not null`.execute(
-    parts.db,
-  )
-  if (!rows[0]) return
-  const reason = await accountsAt(parts)
-    .told?.lockedWhy({ ...rows[0], details })
-    .catch((error: unknown) => {
-      throw unavailable(parts, error)
-    })
-  if (reason !== undefined) throw detailsRefused(reason)
 }
 
 /** The error itself, unless the processor failed: then a Refusal. */
@@ -146,7 +133,10 @@ async function rowOrFormer(parts: AccountParts, sellerId: string): Promise<Accou
     where seller_id = ${sellerId} and processor = ${payer} and account is not null and ended_at is not null
     order by ended_at desc limit 1`.execute(db)
   const former = rows[0]
-  if (!former || 'endedWhy' in (await accountsAt(parts).read(former.account, former.product ?? undefined))) return row
+  if (!former) return row
+  const begunAt = new Date()
+  const report = await accountsAt(parts).read(former.account, former.product ?? undefined)
+  if ('endedWhy' in report) return row
   await inTransaction(db, async (tx) => {
     // another request may have made an account of this row meanwhile: then that one holds
     const { rows: empty } = await sql`
@@ -154,6 +144,8 @@ async function rowOrFormer(parts: AccountParts, sellerId: string): Promise<Accou
     if (empty.length > 0)
       await sql`update connected_accounts set ended_at = null, ended_why = null where id = ${former.id}`.execute(tx)
   })
+  // now: the processor can refuse the details of an account that is active
+  await store(parts, `${payer}@${former.account}`, report, begunAt)
   return rowOf(parts, sellerId)
 }
 

@@ -96,7 +96,7 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
         operationId: 'tellPayoutAccount',
         summary: 'Tell the processor about your business',
         description:
-          'Where the processor has no pages for it (PAYOUTS=razorpay-route). Needs a sign-in of the last ten minutes. The details go to the processor, and the service keeps none of them. You get a mail with the last digits of the bank account, and may do this 20 times a day. Send all of them again to correct one.',
+          'Where the processor has no pages for it (PAYOUTS=razorpay-route). Needs a sign-in of the last ten minutes. The details go to the processor, and the service keeps none of them. Before another bank account goes there, you get a mail with its last digits; you may change it 20 times a day. Send all of them again to correct one: the processor gets those that it asks for.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: Business,

@@ -49,8 +49,6 @@ export function lockedWhy(product: RouteProduct, account: object, person: object
   return `Razorpay asks for something that cannot be sent from here. Please ask the operator of this service. ${words.join('. ')}`
 }
 
-export const isLocked = ({ activation_status: activation }: RouteProduct): boolean => LOCKS[activation] !== undefined
-
 export const isEmpty = (body: object): boolean => Object.keys(body).length === 0
 
 /** The parts of a body at these paths, such as `legal_info.pan`. */

@@ -3,7 +3,7 @@ import { ProcessorUnavailable } from '../refusals.ts'
 import { DetailsRefused } from '../api-refusal.ts'
 import type { AccountReport, BusinessDetails, SellerAccounts } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
-import { askedFor, isEmpty, isLocked, lockedWhy, only } from './corrections.ts'
+import { askedFor, isEmpty, lockedWhy, only } from './corrections.ts'
 import { type LinkedAccount, type RouteProduct, shapes } from './entities.ts'
 import { isRefused, unlessRefused } from './errors.ts'
 import { settlementItems, settlementsSince } from './settlements.ts'
@@ -46,10 +46,14 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
       items: (payout) => settlementItems(visit, payout),
     },
     told: {
-      async tell({ key, account: known, product, details }, note) {
+      async tell({ key, account: known, product, details }, { begin, note }) {
         const ask = visit()
         try {
-          if (known !== undefined && product !== undefined) return await correct(ask, known, product, details)
+          if (known !== undefined && product !== undefined) {
+            const before = await productOf(ask, known, product)
+            return await correct(ask, before, details, begin)
+          }
+          await begin({ bank: true })
           const account = await accountWith(ask, key, known, details)
           await note({ account: account.id })
           await tellPerson(ask, account.id, personOf(details), details)
@@ -61,10 +65,6 @@ export function linkedAccounts(visit: () => Visit): SellerAccounts {
         } catch (error) {
           throw isRefused(error) ? detailsRefused(error) : error
         }
-      },
-      async lockedWhy({ account, product, details }) {
-        const config = await productOf(visit(), account, product).catch(unlessRefused(undefined))
-        return config && lockedWhy(config, businessOf(details), personOf(details))
       },
     },
   }
@@ -79,19 +79,26 @@ async function productOf(ask: Visit, account: string, product: string): Promise<
 /**
  * Sends an account that is there the details that Razorpay takes now. It refuses a whole request for one detail of which it has not asked.
  */
-async function correct(ask: Visit, id: string, product: string, details: BusinessDetails): Promise<AccountReport> {
-  const before = await productOf(ask, id, product)
+async function correct(
+  ask: Visit,
+  before: RouteProduct,
+  details: BusinessDetails,
+  begin: (sends: { bank: boolean }) => Promise<void>,
+): Promise<AccountReport> {
+  const { account_id: id, id: product } = before
+  const why = lockedWhy(before, businessOf(details), personOf(details))
+  if (why !== undefined) throw new DetailsRefused(why, {})
   const asked = askedFor(before)
-  const business = isLocked(before) ? {} : asked ? only(businessOf(details), asked.account) : businessOf(details)
+  const isBankSent = !asked || asked.bank
+  await begin({ bank: isBankSent })
+  const business = asked ? only(businessOf(details), asked.account) : businessOf(details)
   const path = `/v2/accounts/${id}`
   const account = await (isEmpty(business)
     ? ask.get(shapes.linkedAccount, path)
     : ask.patch(shapes.linkedAccount, path, business))
-  if (isLocked(before)) return reportOf(account, before)
   const person = asked ? only(personOf(details), asked.person) : personOf(details)
   if (!isEmpty(person)) await tellPerson(ask, id, person, details)
-  const isBankAsked = !asked || asked.bank
-  return reportOf(account, isBankAsked ? await tellBank(ask, id, product, details) : await productOf(ask, id, product))
+  return reportOf(account, isBankSent ? await tellBank(ask, id, product, details) : await productOf(ask, id, product))
 }
 
 async function tellBank(ask: Visit, account: string, product: string, details: BusinessDetails): Promise<RouteProduct> {

@@ -64,7 +64,7 @@ function Told({ account, onChange }: { account: PayoutAccount; onChange: () => v
           onCancel={() => setOpen(false)}
           onSaved={() => {
             setOpen(false)
-            setSaid('Your details are sent.')
+            setSaid('Razorpay has the details that it asks for.')
             onChange()
           }}
         />
