@@ -14,7 +14,7 @@ export const LIMITS = {
   site: { count: 60, seconds: 3600 },
   // other support addresses, for each seller; each sends a mail
   support_address: { count: 10, seconds: 3600 },
-  // links to a seller's account at the processor, which counts all requests of the operator together
+  // links to a seller's account at the processor, and details sent there: it counts all requests of the operator together
   payout_account: { count: 20, seconds: 3600 },
   checkout: { count: 30, seconds: 60 },
   // a launch has 10,000 buyers of one product in a minute

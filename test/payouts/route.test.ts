@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { BUSINESS, FEE, OPERATOR, PRICE, sharedRouteShop } from '../support/route-shop.ts'
+import { BUSINESS, FEE, OPERATOR, PRICE, sharedRouteShop, startRouteShop } from '../support/route-shop.ts'
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
@@ -172,6 +172,21 @@ test('the owner gets a mail before Razorpay hears of another bank account, and n
   all().route.stand(account.id, 'needs_clarification', ['kyc.pan'])
   assertProblem(await browser.call('PUT', '/api/payouts/account', BUSINESS), 429, 'rate_limited')
   assert.equal(writes(), made)
+})
+
+test('details are limited also while Razorpay takes none, because it counts the requests of all sellers together', async (t) => {
+  const { bank, route, seller } = await startRouteShop(t, { env: { LIMITS: 'payout_account=2/3600' } })
+  const { browser, email } = await seller()
+  const put = () => browser.call('PUT', '/api/payouts/account', BUSINESS)
+  assert.equal((await put()).status, 200)
+  const account = [...route.accounts.values()].find((one) => one.email === email)!
+  assertProblem(await put(), 422, 'account_details_refused')
+  const asked = () => bank.requests.filter(({ path }) => path.startsWith(`/v2/accounts/${account.id}/products`)).length
+  const before = asked()
+  assertProblem(await put(), 429, 'rate_limited')
+  assert.equal(asked(), before)
+  // the links of the other processors have a count of their own
+  assertProblem(await browser.call('POST', '/api/payouts/account'), 409, 'account_by_details')
 })
 
 test('an account number that looks like the number of a card is told together with its IFSC', async () => {

@@ -14,11 +14,12 @@ export interface AccountRouteParts extends AccountParts {
   browsers: Browsers
   /** Whether sellers have accounts of their own here. */
   isNeeded: boolean
-  /** How many links to the processor's pages a seller may have. Undefined: no limit. */
+  /** How many links to the processor's pages a seller may have, and how often one may send details. Undefined: no limit. */
   limit: Limit | undefined
 }
 
 const TOO_MANY = 'You have asked for many links to your account. Please wait a little.'
+const TOLD_TOO_OFTEN = 'You have sent your details many times. Please wait a little.'
 
 export const PayoutAccount = Type.Object({
   state: Type.Union([Type.Literal('none'), Type.Literal('open'), Type.Literal('restricted'), Type.Literal('active')], {
@@ -88,7 +89,7 @@ export function accountRoutes(server: Server, parts: AccountRouteParts): void {
 }
 
 function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
-  const { browsers, isNeeded } = parts
+  const { browsers, isNeeded, limit } = parts
   server.put(
     '/api/payouts/account',
     {
@@ -119,6 +120,8 @@ function tellAccountRoute(server: Server, parts: AccountRouteParts): void {
       const signedIn = await browsers.recentlySignedIn(request, reply)
       if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
       neverCached(reply)
+      const key = `payout_account told ${signedIn.seller.id}`
+      if (limit) refuseBeyond(await countUses(parts.db, [{ key, limit }]), TOLD_TOO_OFTEN)
       const { acceptsTerms: _, ...details } = request.body
       await tellAccount(parts, signedIn, details)
       return viewOf(await accountView(parts, signedIn.seller.id))
