@@ -118,6 +118,13 @@ test('a correction has only the details that Razorpay asks for, and an account t
   assert.equal(product.active_configuration.settlements.account_number, '99900011122')
   assert.equal(await changes(), changed, 'the bank account stays, so no mail tells of another one')
   assert.equal(account.profile.addresses.registered.street1, BUSINESS.street1)
+  // the name of the person: only the address in the requirement says whose name it is
+  asks('name')
+  const named = await put({ contactName: 'Asha Kumari Rao', pan: 'ABCPE1111F' })
+  assert.deepEqual([named.status, named.body.state], [200, 'restricted'])
+  const [person] = all().route.stakeholders.get(account.id)!
+  assert.deepEqual([person!.name, person!.kyc.pan], ['Asha Kumari Rao', 'ABCPE4321F'])
+  assert.equal(account.contact_name, BUSINESS.contactName)
   asks('legal_info.pan', 'profile.addresses.registered')
   const business = await put({ businessType: 'partnership', businessPan: 'ABCFE1234F', gst: '29ABCFE1234F1Z5', street1: 'Another street 1' }) // oxfmt-ignore
   assert.deepEqual([business.status, business.body.state], [200, 'restricted'])

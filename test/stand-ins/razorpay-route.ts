@@ -30,6 +30,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
 
   const route = {
     accounts,
+    stakeholders,
     products,
     transfers,
     reversals,
@@ -48,7 +49,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
       const product = [...products.values()].find((one) => one.account_id === accountId)!
       Object.assign(product, {
         activation_status: status,
-        requirements: requirements.map((one) => requirement(one, 'needs_clarification')),
+        requirements: requirements.map((one) => requirement(accountId, one, 'needs_clarification')),
       })
       const { id } = product
       const merchant_product = { id, merchant_id: accountId, activation_status: status }
@@ -335,7 +336,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
       requested_configuration: [],
       active_configuration: {},
       requirements: ['settlements.account_number', 'settlements.ifsc_code', 'settlements.beneficiary_name'].map((one) =>
-        requirement(one),
+        requirement(accountId, one),
       ),
       tnc: { accepted, accepted_at: nowSeconds() },
       requested_at: nowSeconds(),
@@ -418,10 +419,14 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
     return { entity: 'collection', count: items.length, items }
   }
 
-  function requirement(field: string, reason = 'field_missing'): Json {
-    return { field_reference: field, resolution_url: '/accounts', reason_code: reason, status: 'required' }
+  function requirement(accountId: string, field: string, reason = 'field_missing'): Json {
+    const url = `/accounts/${accountId}${OF_PERSON.test(field) ? '/stakeholders' : ''}`
+    return { field_reference: field, resolution_url: url, reason_code: reason, status: 'required' }
   }
 }
+
+/** What is asked of the person behind an account. */
+const OF_PERSON = /^(?:kyc\.|name$|individual_)/
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
