@@ -14,7 +14,7 @@ const load = () => import('./offer-part.tsx')
 /** The fields for another currency, a chosen price and a code. The page loads them only for a product or an order that has any. */
 export function useOfferPart({ free, payWhatYouWant, takesCode, prices }: ProductView, kept: Kept | undefined) {
   // Typing forgets the kept order, and the fields must not change while the buyer types.
-  // What the kept order has counts more than the address, because the buyer may have chosen it since.
+  // The wish of the kept order counts more than the address, because the buyer may have changed it since.
   const [wish] = useState((): Wish => ({ ...wishInAddress(), ...kept?.wish }))
   const needed = !free && !!(prices[1] || payWhatYouWant || takesCode || wish.discountCode || wish.chosenAmount)
   const { loaded, failed } = useLater(load, needed)

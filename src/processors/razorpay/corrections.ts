@@ -1,7 +1,7 @@
 import type { RouteProduct } from './entities.ts'
 import { wordsFor } from './requirements.ts'
 
-// What Razorpay lets us change of a linked account depends on the activation of its product
+// The activation of its product decides which details of a linked account Razorpay lets us change
 // (https://razorpay.com/docs/api/partners/account-onboarding/update, https://razorpay.com/docs/api/partners/errors).
 
 /** Razorpay locks the whole account in these. */
