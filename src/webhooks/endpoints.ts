@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { EventType } from '../events/event-types.ts'
-import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { type Db, type Tx, inTransaction, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
@@ -119,7 +119,7 @@ export async function changeEndpoint(
 ): Promise<EndpointRow> {
   const { isMoved, row } = await storeChange(db, making, fields)
   // After the commit, because results of tries lock deliveries before their endpoint. Resuming does it for a paused one.
-  if (isMoved && !row.paused) await beginAnew(db, row.id)
+  if (isMoved && !row.paused) await retryConflicts(() => beginAnew(db, row.id))
   return row
 }
 

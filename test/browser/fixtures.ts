@@ -130,7 +130,7 @@ export async function expectFine(page: Page, what: string): Promise<void> {
 }
 
 /** From now on only the test moves the clock of the pages. After `clock.install()` it also moves with the real time. */
-export const holdClock = ({ clock }: Page | BrowserContext) => clock.pauseAt(Date.now() + 1000)
+export const holdClock = ({ clock }: Page | BrowserContext) => clock.pauseAt(Date.now() + 60_000)
 
 /** Presses Tab until `goal` has the focus. */
 export async function tabTo(page: Page, goal: Locator): Promise<void> {

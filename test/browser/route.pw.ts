@@ -61,7 +61,7 @@ test('a seller opens a linked account on a phone, and reads how it stands', asyn
   await picture('refused')
   await page.getByLabel('IFSC', { exact: true }).fill('HDFC0000317')
   await page.getByRole('button', { name: 'Send to Razorpay' }).click()
-  await expect(page.getByText('Razorpay has the details that it asks for.')).toBeVisible()
+  await expect(page.getByText('Your details are sent.')).toBeVisible()
   await expect(page.getByText('Nothing at the moment: Razorpay is checking what you told it')).toBeVisible()
   await picture('review')
 

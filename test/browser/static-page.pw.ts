@@ -75,7 +75,7 @@ test('the static page of the guide says why a payment failed, and keeps the file
     const looked = page.waitForResponse(/status/)
     await page.clock.runFor(60_000)
     await (await looked).finished()
-    await page.clock.runFor(1000)
+    await page.evaluate(() => fetch(location.href).then((response) => response.text()))
     await expect(said).toHaveText('Thank you! Your files:')
     await expect(page.getByRole('listitem').getByRole('link').first()).toBeVisible()
   } finally {

@@ -95,7 +95,15 @@ test('a correction has only the details that Razorpay asks for, and an account t
   assert.equal((await put({})).status, 200)
   const account = [...all().route.accounts.values()].find((one) => one.email === email)!
   const product = [...all().route.products.values()].find((one) => one.account_id === account.id)!
-  const asks = (...fields: string[]) => all().route.stand(account.id, 'needs_clarification', fields)
+  const asks = async (...fields: string[]) => {
+    all().route.stand(account.id, 'needs_clarification', fields)
+    // its notification has the account read, which must not run beside the request
+    await all().bank.delivered()
+    await eventually(
+      async () => (await sql`select from pgboss.job where name = 'read_account' and state in ('created', 'retry', 'active')`.execute(all().shop.db)).rows.length, // oxfmt-ignore
+      (waiting) => waiting === 0,
+    )
+  }
   const left = async (why: RegExp) => {
     const before = [writes(), await changes()]
     const refused = await put({ street1: 'Another street 1' })
@@ -105,11 +113,11 @@ test('a correction has only the details that Razorpay asks for, and an account t
   }
   await left(/is checking what you told it/)
 
-  asks('settlements.account_number', 'settlements.ifsc')
+  await asks('settlements.account_number', 'settlements.ifsc')
   const bank = await put({ accountNumber: '99900011122', street1: 'Another street 1' })
   assert.deepEqual([bank.status, bank.body.state], [200, 'restricted'])
   assert.equal(product.active_configuration.settlements.account_number, '99900011122')
-  asks('kyc.pan')
+  await asks('kyc.pan')
   const changed = await changes()
   assert.equal(
     (await put({ pan: 'ABCPE4321F', street1: 'Another street 1', accountNumber: '55500011122' })).body.state,
@@ -119,18 +127,18 @@ test('a correction has only the details that Razorpay asks for, and an account t
   assert.equal(await changes(), changed, 'the bank account stays, so no mail tells of another one')
   assert.equal(account.profile.addresses.registered.street1, BUSINESS.street1)
   // the name of the person: only the address in the requirement says whose name it is
-  asks('name')
+  await asks('name')
   const named = await put({ contactName: 'Asha Kumari Rao', pan: 'ABCPE1111F' })
   assert.deepEqual([named.status, named.body.state], [200, 'restricted'])
   const [person] = all().route.stakeholders.get(account.id)!
   assert.deepEqual([person!.name, person!.kyc.pan], ['Asha Kumari Rao', 'ABCPE4321F'])
   assert.equal(account.contact_name, BUSINESS.contactName)
-  asks('legal_info.pan', 'profile.addresses.registered')
+  await asks('legal_info.pan', 'profile.addresses.registered')
   const business = await put({ businessType: 'partnership', businessPan: 'ABCFE1234F', gst: '29ABCFE1234F1Z5', street1: 'Another street 1' }) // oxfmt-ignore
   assert.deepEqual([business.status, business.body.state], [200, 'restricted'])
   assert.deepEqual(account.legal_info, { pan: 'ABCFE1234F' })
   assert.equal(account.profile.addresses.registered.street1, 'Another street 1')
-  asks('individual_proof_of_address')
+  await asks('individual_proof_of_address')
   await left(/cannot be sent from here.*A document that proves the address/)
   all().route.stand(account.id, 'activated')
   await left(/no change of an active account/)

@@ -64,7 +64,9 @@ function Told({ account, onChange }: { account: PayoutAccount; onChange: () => v
           onCancel={() => setOpen(false)}
           onSaved={() => {
             setOpen(false)
-            setSaid('Razorpay has the details that it asks for.')
+            setSaid(
+              'Your details are sent. Of a correction Razorpay takes only what it asks for: the rest stays as it was there, also the bank account.',
+            )
             onChange()
           }}
         />
