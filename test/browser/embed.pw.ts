@@ -491,7 +491,7 @@ test('inline, a press before the frame is there opens no second checkout', async
   await expect(page).toHaveURL(`${site.origin}/`)
 })
 
-test('inline, where no frame is possible, the link stays, and nobody is led away unasked', async ({
+test('inline, where no frame is possible, the link stays, and the page leads the buyer away only when asked', async ({
   browser,
   watch,
 }) => {

@@ -46,8 +46,8 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
     return 'read'
   })
   // routes that ask who the caller is, and here get no answer
-  const nobody = () => new Promise<never>(() => {})
-  await imageRoutes(server, { browsers: { caller: nobody, signedIn: nobody } } as unknown as ImageParts)
+  const never = () => new Promise<never>(() => {})
+  await imageRoutes(server, { browsers: { caller: never, signedIn: never } } as unknown as ImageParts)
   await statementRoute(server, {} as PayoutRouteParts)
   const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
   const begin = async (path: string, type = 'application/octet-stream', method = 'POST') => {

@@ -32,7 +32,7 @@ async function connect(t: Ends, url: string): Promise<pg.Client> {
   return client
 }
 
-/** What a refund writes after it was accepted, in this order: at the bank, in the books, and its mails. */
+/** A refund writes these after it was accepted, in this order: at the bank, in the books, and its mails. */
 const WRITTEN = ['sandbox_payments', 'transfers', 'outbox']
 /** A part of the price: the bank would make a second refund of it. */
 const AMOUNT = 10_000

@@ -145,7 +145,8 @@ test('the balance of each of the last days is what the transfers until its end a
   for (const days of ['0', '367', '-1', 'x'])
     assertProblem(await browser.call('GET', `/api/balance/history?days=${days}`), 400, 'validation_failed')
 
-  const { rows: [{ today }] } = await sql<{ today: string }>`select (now() at time zone 'UTC')::date::text as today`.execute(db) as any // oxfmt-ignore
+  const { rows } = await sql<{ today: string }>`select (now() at time zone 'UTC')::date::text as today`.execute(db)
+  const { today } = rows[0]!
   const book = async (daysAgo: number, amountMinor: number, out: boolean, currency = 'USD') => {
     const [debit, credit] = out ? [`seller:${sellerId}`, 'adjustments'] : ['adjustments', `seller:${sellerId}`]
     await sql`

@@ -425,7 +425,7 @@ export function newRoute({ payments, emit, list, allow, need }: Parts) {
   }
 }
 
-/** What is asked of the person behind an account. */
+/** The details of the person behind an account. */
 const OF_PERSON = /^(?:kyc\.|name$|individual_)/
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -60,7 +60,7 @@ type Typed = typeof EMPTY
 /** A business that gave its VAT number on the payment page need not type it again. */
 const businessOf = ({ tax }: OrderStatus): Partial<Typed> =>
   tax?.buyerTaxId ? { country: tax.buyerTaxId.country, taxId: tax.buyerTaxId.id } : {}
-/** What the form begins with, and whether the buyer had typed something before the page loaded itself again. */
+/** The first contents of the form, and whether the buyer had typed something before the page loaded itself again. */
 function firstTyped(order: OrderStatus): { typed: Typed; isKept: boolean } {
   const given = { ...EMPTY, ...businessOf(order) }
   const fields = Object.keys(given) as (keyof Typed)[]

@@ -30,7 +30,7 @@ interface Screen extends StepProps {
 export function useWallets({ product, checkout, state, contact, consents, tax, press, readerRef, read }: Screen) {
   const isLinked = state.kept?.link !== undefined
   const total = totalOf(product, state)
-  /** What the wallet's own window shows: the total at the press that opened it. */
+  /** The total at the press that opened the wallet's own window, which shows it. */
   const seenRef = useRef(total)
   const answers: Pick<PageWallets, 'open' | 'confirm'> & { total: Total } = {
     total,

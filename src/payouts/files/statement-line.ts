@@ -21,7 +21,7 @@ export interface StatementLine {
   account?: string | undefined
 }
 
-/** What a reader finds in a statement. */
+/** The lines of a statement. */
 export interface StatementLines {
   /** The lines with a reference of ours. */
   lines: StatementLine[]
