@@ -37,7 +37,7 @@ export async function backUp(env: Record<string, string>): Promise<string> {
   for (;;) {
     const { status, out, err } = await runScript('backup', env)
     if (status === 0) return out
-    assert.match(err, /another backup is under way/, out)
+    assert.match(err, /another backup is under way/, out + err)
   }
 }
 

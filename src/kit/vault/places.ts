@@ -39,11 +39,14 @@ function folderPlace(root: string): Place {
   /** All of the folder that the prefix names. */
   const entriesBelow = async (prefix: string): Promise<Dirent[]> => {
     const from = fileOf(prefix.slice(0, prefix.lastIndexOf('/') + 1))
-    try {
-      return await fs.readdir(from, { recursive: true, withFileTypes: true })
-    } catch (error) {
-      if (isGone(error)) return []
-      throw error
+    for (;;) {
+      try {
+        return await fs.readdir(from, { recursive: true, withFileTypes: true })
+      } catch (error) {
+        if (!isGone(error)) throw error
+        if ((error as NodeJS.ErrnoException).path === from) return []
+        // another process has removed a folder below it: the others are still there
+      }
     }
   }
   return {

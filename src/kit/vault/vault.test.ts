@@ -27,6 +27,48 @@ for (const size of [10, 3_000_000])
       assert(Buffer.concat(await stored!.toArray()).equals(fs.readFileSync(file)))
     })
 
+for (const compressed of [false, true])
+  test(`a file that is gone when it is opened, ${compressed ? 'packed' : 'as it is'}, is an error of the call, and the process goes on`, async (t) => {
+    const folder = await temporaryFolder(t)
+    const vault = openVault({ folder }, ['a key of the tests'])
+    const gone = path.join(folder, 'sent meanwhile')
+    // the folders of each object are made first, and the error comes meanwhile
+    for (let n = 0; n < 20; n++) {
+      const put = vault.put(`wal/${n}/a/b/c`, fs.createReadStream(gone), { compressed })
+      await assert.rejects(put, { code: 'ENOENT', path: gone })
+    }
+  })
+
+test('a damaged object is an error of its reader, also of one that begins late', async (t) => {
+  const folder = await temporaryFolder(t)
+  const vault = openVault({ folder }, ['a key of the tests'])
+  await vault.put('wal/1', fs.createReadStream(import.meta.filename), { compressed: true })
+  fs.truncateSync(path.join(folder, 'wal', '1'), 100)
+  const stored = await vault.read('wal/1', { compressed: true })
+  await new Promise((resolve) => stored!.on('close', resolve))
+  await assert.rejects(stored!.toArray(), { problem: 'damaged' })
+})
+
+test('an object that another process removes while the objects are listed hides no other one', async (t) => {
+  const folder = await temporaryFolder(t)
+  const vault = openVault({ folder }, ['a key of the tests'])
+  await vault.putJson('base/0/manifest', {})
+  const over = new AbortController()
+  // as the removal of old copies does it, in a process of its own
+  const removing = (async () => {
+    while (!over.signal.aborted) {
+      for (let n = 1; n <= 20; n++) await vault.putJson(`base/${n}/manifest`, {})
+      for (let n = 1; n <= 20; n++) await vault.remove(`base/${n}/manifest`)
+    }
+  })()
+  try {
+    for (let n = 0; n < 200; n++) assert.equal((await vault.list('base/'))[0], 'base/0/manifest')
+  } finally {
+    over.abort()
+    await removing
+  }
+})
+
 test('what a killed process left half written goes once it is old, with its folder, and nothing else is touched', async (t) => {
   const folder = await temporaryFolder(t)
   const vault = openVault({ folder }, ['a key of the tests'])

@@ -34,11 +34,14 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
       const written = compressed ? plain.pipe(createZstdCompress()) : plain
       // a pipe does not pass on errors
       plain.on('error', (error) => written.destroy(error))
+      const streams = [written, plain, bytes].filter((one) => one instanceof Readable)
+      // without a listener an error that comes before the place reads ends the process; the place meets it when it reads
+      for (const one of streams) one.on('error', () => {})
       try {
         await put(name, Readable.from(seal(own[0]!, name, written), { objectMode: false }))
       } finally {
         // also when the place has refused before it took a byte: an open file of each try would use up the process's files
-        for (const one of [written, plain, bytes]) if (one instanceof Readable) one.destroy()
+        for (const one of streams) one.destroy()
       }
     },
     async read(name, { compressed = false } = {}) {
@@ -50,6 +53,8 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
       if (!compressed) return plain
       const expanded = plain.pipe(createZstdDecompress())
       plain.on('error', (error) => expanded.destroy(error))
+      // as above, for a reader that begins later
+      expanded.on('error', () => {})
       expanded.on('close', () => plain.destroy())
       return expanded
     },
