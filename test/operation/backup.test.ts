@@ -15,6 +15,7 @@ import { findRunning } from '../../src/kit/embedded.ts'
 import { openStorage } from '../../src/kit/storage/open.ts'
 import { openVault } from '../../src/kit/vault/vault.ts'
 import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
+import { CAN_TRY_AGAIN } from '../support/backups.ts'
 import { atEnd } from '../support/ends.ts'
 import { type Service, bareEnvironment, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, SECRET } from '../support/shop.ts'
@@ -67,7 +68,7 @@ before(async () => {
   await once(first.service.child, 'exit').catch(() => {})
   // the machine is gone
   await eventually(() => findRunning(path.join(dataDir, 'postgres')) === undefined)
-  fs.rmSync(dataDir, { recursive: true })
+  fs.rmSync(dataDir, { recursive: true, maxRetries: 10, retryDelay: 100 })
 })
 after(async () => {
   for (const end of ends.reverse()) await end()
@@ -98,11 +99,10 @@ async function run(script: string, settings: Record<string, string>, ...args: st
   return { status, out }
 }
 
-/** The service makes its first backup by itself, and only one is made at a time. */
 async function backUp(dataDir: string, settings: Record<string, string> = {}) {
   for (;;) {
     const done = await run('backup', { DATA_DIR: dataDir, ...settings })
-    if (!done.out.includes('another backup is under way')) return done
+    if (!CAN_TRY_AGAIN.test(done.out)) return done
     await sleep(LOOK_MS)
   }
 }

@@ -32,12 +32,15 @@ export async function runScript(name: string, env: Record<string, string>, args:
   return { status, ...texts }
 }
 
-/** Makes a backup. A service makes its first one by itself, so this may have to wait for that one to end. */
+/** A service makes its first backup by itself, and only one is made at a time. A machine that stood still ends a connection that was being made. */
+export const CAN_TRY_AGAIN = /another backup is under way|connection timeout/
+
+/** Makes a backup, when the one that is under way has ended. */
 export async function backUp(env: Record<string, string>): Promise<string> {
   for (;;) {
     const { status, out, err } = await runScript('backup', env)
     if (status === 0) return out
-    assert.match(err, /another backup is under way/, out + err)
+    assert.match(err, CAN_TRY_AGAIN, out + err)
   }
 }
 
