@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import net, { type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { sendCsv } from './csv.ts'
+import { csvText, sendCsv } from './csv.ts'
 
 /** Asks by HTTP/1.0, and returns the bytes and how the connection ended. */
 async function ask(port: number): Promise<{ text: string; end: string }> {
@@ -16,6 +16,23 @@ async function ask(port: number): Promise<{ text: string; end: string }> {
   })
   return { text, end }
 }
+
+test('no text is a formula, also where the spreadsheet begins a cell at a semicolon', async () => {
+  const escaped = {
+    '=1+2': "'=1+2",
+    'x;=1+2': "x;'=1+2",
+    'x; =1+2': "x; '=1+2",
+    'x;"=1+2': `x;"'=1+2`,
+    'x; "" "@sum(1)': `x; "" "'@sum(1)`,
+    'x;"=1;"-2': `x;"'=1;"'-2`,
+    'x\t"\uff1d1+2': `x\t"'\uff1d1+2`,
+    'x;"y=1': 'x;"y=1',
+  }
+  for (const [given, shown] of Object.entries(escaped)) {
+    const [, line = ''] = (await csvText({ given: (text: string) => text }, [given])).split('\r\n')
+    assert.equal(line.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'), shown, given)
+  }
+})
 
 test('a HEAD request reads no rows', async (t) => {
   let read = 0

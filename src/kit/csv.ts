@@ -72,8 +72,8 @@ async function newLines(): Promise<(rows: Cell[][]) => string> {
       escape_formulas: true,
       record_delimiter: 'windows',
       cast: {
-        // in many countries a spreadsheet begins a new cell at a semicolon
-        string: (value) => value.replaceAll(/([;\t] *)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2"),
+        // in many countries a spreadsheet begins a new cell at a semicolon, and takes the quotes at its beginning away
+        string: (value) => value.replaceAll(/([;\t][ "]*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2"),
         object: (value) => ({ value: String(value.text), escape_formulas: false }),
       },
     })
