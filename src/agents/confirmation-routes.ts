@@ -1,10 +1,12 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION, needs } from '../sellers/guard.ts'
-import { type Confirmation, decide, findConfirmation, noteOutcome } from './confirmations.ts'
-import type { Inside } from './inside.ts'
+import { type Confirmation, decide, findConfirmation, noteOutcome, reopen } from './confirmations.ts'
+import type { Inner, Inside } from './inside.ts'
 import { ConfirmationParams, ConfirmationView, Decided } from './schema.ts'
 
 interface ConfirmationParts {
@@ -60,7 +62,7 @@ function confirmRoute(server: Server, { db, browsers, inside, appUrl }: Confirma
         params: ConfirmationParams,
         response: {
           200: Decided,
-          ...refusing('recent_sign_in_required', 'confirmation_not_found', 'confirmation_over'),
+          ...refusing('recent_sign_in_required', 'confirmation_not_found', 'confirmation_over', 'shutting_down'),
         },
       },
     },
@@ -68,26 +70,40 @@ function confirmRoute(server: Server, { db, browsers, inside, appUrl }: Confirma
       const { seller } = await browsers.recentlySignedIn(request, reply)
       // before the request, so that it is made at most once, whatever happens in between
       const { confirmationId } = request.params
-      const { id, method, path, body, ifMatch } = await decide(db, seller.id, confirmationId, 'confirmed')
-      const answer = await inside.call(request, {
-        method,
-        path,
-        body,
-        headers: {
-          cookie: request.headers.cookie,
-          'user-agent': request.headers['user-agent'],
-          origin: new URL(appUrl).origin,
-          'idempotency-key': id,
-          ...(ifMatch !== null && { 'if-match': ifMatch }),
-        },
-      })
-      await noteOutcome(db, id, answer.status)
+      const confirmed = await decide(db, seller.id, confirmationId, 'confirmed')
+      const answer = await carryOut({ db, inside, appUrl }, request, confirmed)
+      await noteOutcome(db, confirmed.id, answer.status)
       const { code, detail, secret } = answer.body as { code?: string; detail?: string; secret?: string }
       return answer.isRefused
         ? { status: answer.status, ...(code && { code }), ...(detail && { detail }) }
         : { status: answer.status, ...(secret !== undefined && { secret }) }
     },
   )
+}
+
+/** Makes the request of a confirmed proposal. When the service ends before it is made, the proposal is open again. */
+async function carryOut(
+  { db, inside, appUrl }: Pick<ConfirmationParts, 'db' | 'inside' | 'appUrl'>,
+  request: FastifyRequest,
+  { id, method, path, body, ifMatch }: Confirmation,
+): Promise<Inner> {
+  try {
+    return await inside.call(request, {
+      method,
+      path,
+      body,
+      headers: {
+        cookie: request.headers.cookie,
+        'user-agent': request.headers['user-agent'],
+        origin: new URL(appUrl).origin,
+        'idempotency-key': id,
+        ...(ifMatch !== null && { 'if-match': ifMatch }),
+      },
+    })
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'shutting_down') await reopen(db, id)
+    throw error
+  }
 }
 
 function declineRoute(server: Server, { db, browsers }: ConfirmationParts): void {

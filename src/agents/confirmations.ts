@@ -36,7 +36,7 @@ export interface Confirmation {
   expiresAt: Date
   /** Void: the key that proposed it has ended. */
   state: 'open' | 'expired' | 'void' | 'confirmed' | 'declined'
-  /** The status of the request's answer, after it was confirmed. */
+  /** The status of the request's answer, after it was confirmed. Null: it is under way, or its process ended before the answer. */
   status: number | null
 }
 
@@ -108,6 +108,13 @@ const OVER: Record<Confirmation['state'], string> = {
   void: 'The key that proposed this has ended.',
   confirmed: 'You have confirmed this already. It is not done twice.',
   declined: 'You have declined this.',
+}
+
+/** Opens a confirmed proposal again of which no request was made. */
+export async function reopen(db: Db, id: string): Promise<void> {
+  await sql`
+    update confirmations set decision = null, decided_at = null
+    where id = ${id} and decision = 'confirmed' and status is null`.execute(db)
 }
 
 /** Notes how the confirmed request was answered. */

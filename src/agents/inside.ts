@@ -24,7 +24,10 @@ export type Arguments = Readonly<Record<string, unknown>>
 /** The routes as the server itself calls them: with all checks, limits and refusals that a request from outside meets. */
 export interface Inside {
   route(operationId: string): KnownRoute
-  /** Makes one request in the name of the caller, with the caller's own proof in `headers`. */
+  /**
+   * Makes one request in the name of the caller, with the caller's own proof in `headers`. Refuses `shutting_down` when the service ends:
+   * then no request was made.
+   */
   call(
     request: FastifyRequest,
     asked: { method: string; path: string; body?: unknown; headers: Record<string, string | undefined> },
@@ -43,13 +46,15 @@ export function insideOf(server: Server, baseUrl: string): Inside {
     },
     async call(request, { method, path, body, headers }) {
       const named = Object.entries(headers).filter((one): one is [string, string] => one[1] !== undefined)
-      const answer = await server.inject({
-        method: method as 'GET',
-        url: path,
-        headers: { host: new URL(baseUrl).host, accept: 'application/json', ...Object.fromEntries(named) },
-        ...(body !== undefined && { payload: body as object }),
-        remoteAddress: request.ip,
-      })
+      const answer = await server
+        .inject({
+          method: method as 'GET',
+          url: path,
+          headers: { host: new URL(baseUrl).host, accept: 'application/json', ...Object.fromEntries(named) },
+          ...(body !== undefined && { payload: body as object }),
+          remoteAddress: request.ip,
+        })
+        .catch(refuseWhenClosed)
       const text = answer.payload
       return {
         status: answer.statusCode,
@@ -59,6 +64,12 @@ export function insideOf(server: Server, baseUrl: string): Inside {
       }
     },
   }
+}
+
+/** A server that closes ends the requests that it has, and takes no more, also not from itself. */
+function refuseWhenClosed(error: unknown): never {
+  if ((error as { code?: unknown }).code !== 'FST_ERR_REOPENED_CLOSE_SERVER') throw error
+  throw new Refusal('shutting_down', 'The service is ending. Nothing was done.', { retryAfterSeconds: 5 })
 }
 
 const byOperationId = ({ paths }: Description): Map<string, KnownRoute> =>

@@ -5,7 +5,8 @@ import { Time } from '../kit/schema.ts'
 export const ConfirmationParams = Type.Object({ confirmationId: Type.String({ pattern: idPattern('cnf') }) })
 
 const Status = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'The status of the answer to the request. Null: none was given.',
+  description:
+    'The status of the answer to the request. Null: none was given. When the seller has confirmed, the request is then under way, or its outcome is not known.',
   examples: [null],
 })
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { connect } from '../../src/kit/database.ts'
 import { holdBank } from '../stand-ins/processor.ts'
 import { assistantWith } from '../support/assistant.ts'
 import { makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
-import { type Ends, assertProblem, sharedShop } from '../support/shop.ts'
+import { type Ends, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 /** Only reading. To propose needs no more. */
 const SCOPES = ['products:read', 'orders:read', 'discounts:read', 'keys:read']
 
-async function prepared(t: Ends) {
-  const shop = shared()
+async function prepared(t: Ends, shop = shared()) {
   const ann = await signedInAnn(shop)
   const key = await makeKey(ann, SCOPES, { name: 'My assistant' })
   const productId = await shop.product({ name: 'The Quiet Handbook' })
@@ -141,6 +141,38 @@ test('a process that ends between the decision and the request has done it at mo
   assert.deepEqual([body.state, body.status], ['confirmed', null])
   assertProblem(await confirm(id), 410, 'confirmation_over')
   assert.deepEqual(await refunds(), [])
+})
+
+test('the end of the service refuses a confirmation and a tool under way, does nothing, and leaves the proposal open', async (t) => {
+  const own = await startTestShop(t)
+  const { propose, confirm, orderId, ask } = await prepared(t, own)
+  const id = await propose('refund_order', { orderId, amount: 100 })
+  const { db, close } = connect({ connectionString: own.databaseUrl }, { connections: 2, patient: true, onError: () => {} }) // oxfmt-ignore
+  t.after(close)
+  const [locked, closing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = db.transaction().execute(async (tx) => {
+    // the decision reads whether the key still lives, and the tool reads who calls
+    await sql`lock table api_keys`.execute(tx)
+    locked.resolve()
+    await closing.promise
+  })
+  await locked.promise
+  const answers = Promise.all([confirm(id), ask('list_products', {})])
+  const waiting = async () => (await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db)).rows.length // oxfmt-ignore
+  await eventually(waiting, (count) => count === 2)
+  const closed = own.close(120_000)
+  await eventually(() => fetch(`${own.url}/healthz`).catch(() => undefined), (answer) => answer === undefined) // oxfmt-ignore
+  closing.resolve()
+  await holding
+  const [confirmed, said] = await answers
+  assertProblem(confirmed, 503, 'shutting_down')
+  assert.equal(said.code, 'shutting_down')
+  await closed
+  const { rows } = await sql`select decision, decided_at as at, status from confirmations where id = ${id}`.execute(db)
+  assert.deepEqual(rows, [{ decision: null, at: null, status: null }])
+  const ann = await signedInAnn(await startTestShop(t, { databaseUrl: own.databaseUrl }))
+  assert.equal((await ann.call('POST', `/api/confirmations/${id}/confirm`)).body.status, 201)
 })
 
 test('a change of a product shows before and after, and is void when the product has changed meanwhile', async (t) => {
