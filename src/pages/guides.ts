@@ -39,7 +39,7 @@ export async function guideRoutes(
     server.get(`/docs/${name}.md`, hide, async (_request, reply) =>
       reply.type('text/markdown; charset=utf-8').header('cache-control', CACHED).send(text),
     )
-  const list = listOf(guides, baseUrl, appUrl)
+  const list = listOf(guides, baseUrl)
   server.get('/llms.txt', hide, async (_request, reply) =>
     reply.type('text/plain; charset=utf-8').header('cache-control', CACHED).send(list),
   )
@@ -79,9 +79,9 @@ function firstSentence(source: string): string {
 }
 
 /** The format of llmstxt.org. */
-function listOf(guides: readonly Guide[], baseUrl: string, appUrl: string): string {
+function listOf(guides: readonly Guide[], baseUrl: string): string {
   const place = ({ name }: Guide) => FOR_INTEGRATORS.indexOf(name)
-  const line = ({ name, title, about }: Guide) => `- [${title}](${appUrl}/docs/${name}.md): ${about}`
+  const line = ({ name, title, about }: Guide) => `- [${title}](${baseUrl}/docs/${name}.md): ${about}`
   const first = guides.filter((guide) => place(guide) >= 0).sort((a, b) => place(a) - place(b))
   const others = guides.filter((guide) => place(guide) < 0)
   return `# Till

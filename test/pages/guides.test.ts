@@ -70,7 +70,9 @@ test('llms.txt leads to every guide and to the API, and says of each what it is 
   assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8')
   assert.match(body, /^# Till\n\n> \S/)
   const links = linksOf(body)
-  for (const name of [...names, 'client']) assert(links.includes(`${APP_URL}/docs/${name}.md`), name)
+  for (const name of [...names, 'client']) assert(links.includes(`${BASE_URL}/docs/${name}.md`), name)
+  // the host of the pages may serve files only
+  for (const link of links) assert.equal(new URL(link).origin, BASE_URL, link)
   for (const link of links) assert.equal((await read(new URL(link).pathname)).status, 200, link)
   for (const line of body.split('\n').filter((one) => one.startsWith('- ')))
     assert.match(line, /^- \[[^\]]+\]\(\S+\): \S.*[.:]$/)
