@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
+import { errorForLog } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION, needs } from '../sellers/guard.ts'
 import { type Confirmation, decide, findConfirmation, noteOutcome, reopen } from './confirmations.ts'
@@ -72,7 +73,10 @@ function confirmRoute(server: Server, { db, browsers, inside, appUrl }: Confirma
       const { confirmationId } = request.params
       const confirmed = await decide(db, seller.id, confirmationId, 'confirmed')
       const answer = await carryOut({ db, inside, appUrl }, request, confirmed)
-      await noteOutcome(db, confirmed.id, answer.status)
+      // the row says itself that the outcome is not known, and the answer can have the only copy of a secret
+      await noteOutcome(db, confirmed.id, answer.status).catch((error: unknown) =>
+        request.log.warn(errorForLog(error), 'the outcome of a confirmation was not noted'),
+      )
       const { code, detail, secret } = answer.body as { code?: string; detail?: string; secret?: string }
       return answer.isRefused
         ? { status: answer.status, ...(code && { code }), ...(detail && { detail }) }

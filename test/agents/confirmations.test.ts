@@ -208,6 +208,18 @@ test('a new key is made by the seller, who alone sees its secret', async (t) => 
   assert.equal((await ask('create_key', { name: 'x', scopes: ['everything:write'] })).code, 'validation_failed')
 })
 
+test('the seller gets the secret of a new key also when its outcome cannot be noted', async (t) => {
+  const own = await startTestShop(t)
+  const { propose, look, confirm } = await prepared(t, own)
+  const id = await propose('create_key', { name: 'Refunds', scopes: ['orders:read'] })
+  await sql`alter table confirmations add constraint takes_no_outcome check (status is null)`.execute(own.db)
+  const { status, body } = await confirm(id)
+  assert.deepEqual([status, body.status], [200, 201])
+  assert.match(body.secret, /^till_test_/)
+  const { state, status: noted } = (await look(id)).body
+  assert.deepEqual([state, noted], ['confirmed', null])
+})
+
 test('a discount code is only proposed', async (t) => {
   const { propose, look, confirm, ann } = await prepared(t)
   const code = `SPRING-${Date.now().toString(36)}`
