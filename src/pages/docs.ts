@@ -25,7 +25,7 @@ const TAGS = [
   { name: 'Webhooks', description: 'What happened, sent to the seller’s program.' },
   { name: 'Invoices', description: 'Invoices, credit notes and corrected invoices of a seller.' },
   { name: 'Payouts', description: 'Where a seller’s money goes, and how it gets there.' },
-  { name: 'Agents', description: 'What a program proposes, and the seller decides. Needs the session cookie.' },
+  { name: 'Agents', description: 'What a program proposes, and the seller decides with the session cookie.' },
   { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
   { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
   {

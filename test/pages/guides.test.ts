@@ -92,6 +92,11 @@ test('the reference in Markdown has every route with all its fields and refusals
         for (const code of Object.keys(content['application/problem+json']?.examples ?? {}))
           assert(section.includes(`\`${code}\``), `${address} ${code}`)
     }
+  const needs = (route: string) => /Needs [^.]*\./.exec(sections.get(route)!.split('\n\n')[1]!)?.[0]
+  assert.equal(needs('GET /api/orders'), 'Needs a session, or a key with `orders:read`, or a key with `exports:read`.')
+  assert.match(needs('GET /api/confirmations/{confirmationId}')!, /^Needs a session, or a key with `products:read`, or a key with /) // oxfmt-ignore
+  assert.equal(needs('POST /api/confirmations/{confirmationId}/decline'), 'Needs a session.')
+  assert.equal(needs('POST /api/checkout'), undefined)
   const checkout = sections.get('POST /api/checkout')!
   assert.match(checkout, /^- `productId` \*: string\./m)
   assert.match(checkout, /^- `idempotency-key`: In the header\./m)

@@ -1,6 +1,6 @@
 import type { Description, Media, Operation } from './description.ts'
 import type { JsonSchema } from './examples.ts'
-import { rowsOf, sentences } from './rows.ts'
+import { needed, rowsOf, sentences } from './rows.ts'
 
 /** Renders the description as Markdown. */
 export function docsMarkdown({ info, tags = [], paths }: Description): string {
@@ -29,7 +29,7 @@ function partsOf(route: string, operation: Operation): string[] {
   }))
   return [
     `### ${route}`,
-    sentences(summary, description, security?.length ? 'Needs a session' : undefined),
+    sentences(summary, description, needed(security)),
     listed('Parameters', given),
     ...Object.entries(requestBody?.content ?? {}).map(([type, media]) => mediaText('Body', type, media)),
     ...answers

@@ -1,7 +1,7 @@
 import { escapeHtml as text } from '../html.ts'
 import type { Description, Media, Operation } from './description.ts'
 import type { JsonSchema } from './examples.ts'
-import { type Row, rowsOf, sentences } from './rows.ts'
+import { type Row, needed, rowsOf, sentences } from './rows.ts'
 import { STYLE } from './style.ts'
 
 interface Listed {
@@ -83,7 +83,7 @@ function article({ method, path, operation }: Listed): string {
     ),
   )
   const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
-  return `<article id="${text(operationId)}"><h2><code><b>${method}</b> ${breakable(path)}</code></h2><p>${prose(sentences(summary, description))}${needed(security)}</p>
+  return `<article id="${text(operationId)}"><h2><code><b>${method}</b> ${breakable(path)}</code></h2><p>${prose(sentences(summary, description, needed(security)))}</p>
 ${list('Parameters', parameterRows)}${body ? content('Body', bodyType!, body) : ''}
 ${answers
   .filter(([status]) => /^[23]/.test(status))
@@ -95,14 +95,6 @@ ${answers
   )
   .join('')}
 ${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refused)}</details>` : ''}</article>`
-}
-
-/** Names the credentials that a request must bring. */
-function needed(security: object[] = []): string {
-  const ways = (security as Record<string, string[]>[]).map(({ session, apiKey = [] }) =>
-    session ? 'a session' : ['a key', ...apiKey.map((scope) => `with <code>${text(scope)}</code>`)].join(' '),
-  )
-  return ways.length > 0 ? ` Needs ${ways.join(', or ')}.` : ''
 }
 
 function content(title: string, type: string, { schema = {}, example: one, examples = {} }: Media): string {

@@ -29,3 +29,11 @@ function typeOf(schema: JsonSchema): string {
 
 export const sentences = (...parts: (string | undefined)[]): string =>
   parts.flatMap((part) => (part ? [/[.!?]$/.test(part) ? part : `${part}.`] : [])).join(' ')
+
+/** Names the credentials that a request must bring. */
+export function needed(security: readonly object[] = []): string | undefined {
+  const ways = (security as readonly Record<string, string[]>[]).map(({ session, apiKey = [] }) =>
+    session ? 'a session' : ['a key', ...apiKey.map((scope) => `with \`${scope}\``)].join(' '),
+  )
+  return ways.length > 0 ? `Needs ${ways.join(', or ')}` : undefined
+}
