@@ -156,6 +156,10 @@ export interface MoneyMovement {
 export interface StoredPayment {
   orderId: string
   captureIds: readonly string[]
+  /** The account to which its processor passes the price on. */
+  payee: string | null
+  /** What has gone on of its order, as far as it is known. */
+  transferIds: readonly string[]
 }
 
 /** Finds a payment that the service has stored. Undefined: it has no money of ours. */

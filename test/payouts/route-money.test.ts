@@ -545,3 +545,19 @@ test('the reconciliation finds a reversal that nobody told, and a transfer that 
   assert.deepEqual(gone.map((each) => typeof each !== 'string' && each.what), ['only_here']) // oxfmt-ignore
   all().route.transfers.set(one.transfer.id, one.transfer)
 })
+
+test('a refund and a lost dispute of more than 180 days come back from the linked account', async () => {
+  const [sent, lost] = [await all().sold(), await all().sold()]
+  for (const { order } of [sent, lost]) all().bank.tooOld.add(order.razorpayOrder)
+  await refund(sent, 10_000)
+  await all().refundedMinor(sent.order.orderId, 10_000)
+  await all().books(sent.seller.id, 0, NET - 9_800)
+  assert.deepEqual(reversalsOf(sent), [9_800])
+  const { id } = all().bank.openDispute(lost.order.paymentId)
+  await all().bank.delivered()
+  all().bank.moveDispute(id, 'lost')
+  await all().bank.delivered()
+  await all().books(lost.seller.id, 0, 0)
+  assert.deepEqual(reversalsOf(lost), [NET])
+  assert.deepEqual(await all().differences(), [])
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { newLog } from '../../src/kit/log.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { storedPayments } from '../../src/payments/stored-payments.ts'
 import { readDueAccounts } from '../../src/payouts/accounts/due.ts'
 import type { Payer } from '../../src/payouts/accounts/payers.ts'
 import { openProcessors } from '../../src/processors/open.ts'
@@ -14,7 +15,10 @@ export const OPERATOR = 'olga@operator.test'
 /** The tools of a shop whose sellers have accounts of their own at a processor, whichever it is. */
 export function accountShop(shop: TestShop, payer: Payer) {
   const openAll = () =>
-    openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))
+    openProcessors(
+      { ...shop.config, sandbox: () => assert.fail('there is no sandbox'), stored: storedPayments(shop.db) },
+      newLog('silent'),
+    )
   const own = {
     shop,
     openAll,

@@ -173,6 +173,7 @@ export const shapes = {
   refund: Compile(Refund),
   refunds: listOf(Refund),
   disputes: listOf(Dispute),
+  transfer: Compile(Transfer),
   transfers: listOf(Transfer),
   /** An Order that was read with its transfers. */
   orderWithTransfers: Compile(

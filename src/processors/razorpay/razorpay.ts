@@ -56,7 +56,7 @@ export function razorpayProcessor(
       return readPayment(reading, wanted.processorPaymentId, { ask }).catch(refundTaken)
     },
     async takeBack(wanted) {
-      const back = await takeBack(visit(), wanted)
+      const back = await takeBack(reading, wanted)
       const payment = await readPayment(reading, wanted.processorPaymentId, { needsTransfers: true })
       return { ...payment, transfers: payment.transfers?.map((one) => withBack(one, back[one.id])) }
     },

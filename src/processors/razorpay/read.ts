@@ -8,7 +8,7 @@ import { isRefused, isTooOld, unlessMissing, unlessRefused } from './errors.ts'
 import { disputesSince } from './history.ts'
 import { lacksCard } from './rails.ts'
 import { isCaptured, orderIdOf, snapshotOf } from './snapshot.ts'
-import { isUnderWay, payeeOf, reverse, transferFact, transfersOf } from './transfers.ts'
+import { isUnderWay, payeeOf, reverse, storedTransfersOf, transferFact, transfersOf } from './transfers.ts'
 
 export interface Reading {
   visit: () => Visit
@@ -38,7 +38,7 @@ export async function readPayment(
   }
   if (!shapes.orderId.Check(orderId)) throw new PaymentUnknown('this is no payment of Razorpay’s')
   const order = await ask.get(shapes.order, `/v1/orders/${orderId}`).catch(unlessTooOld)
-  if (!order) return readOldOrder({ visit, stored }, ask, orderId, payment)
+  if (!order) return readOldOrder({ visit, stored }, ask, orderId, { named: payment, needsTransfers })
   if (order.id !== orderId) throw new ProcessorUnavailable('another order than the one that was asked for')
   const payments = await capture(ask, order, await paymentsOf(ask, order))
   const captured = payments.filter(isCaptured)
@@ -66,28 +66,40 @@ export async function readPayment(
 
 /**
  * Razorpay shows an Order for 180 days (https://razorpay.com/docs/api/orders/fetch-with-id), and payments without such a limit. So a later
- * refund or dispute is read from the captures that the service has stored, and from the payment that a notification names. Transfers to
- * a linked account stay unknown.
+ * refund or dispute is read from the captures that the service has stored, and from the payment that a notification names. Of the
+ * transfers to a linked account it reads those that the service has stored.
  */
 async function readOldOrder(
   { visit, stored }: Reading,
   ask: Visit,
   orderId: string,
-  named: Payment | undefined,
+  { named, needsTransfers }: { named: Payment | undefined; needsTransfers: boolean },
 ): Promise<PaymentSnapshot> {
-  const found = await stored(orderId)
-  if (!found) throw new PaymentUnknown('Razorpay does not show this Order any more, and no money of ours is on it')
+  const found = await storedOf(stored, orderId)
   const ids = new Set([...found.captureIds, ...(named ? [named.id] : [])])
   const payments = await Promise.all([...ids].map((id) => askPayment(ask, id)))
   if (payments.some((one) => one.order_id !== orderId)) throw new ProcessorUnavailable('payments of another order')
   const captured = payments.filter(isCaptured)
   if (captured.length === 0) throw new ProcessorUnavailable('Razorpay does not show the captured payment any more')
-  const [disputes, ...refunds] = await Promise.all([
+  const [disputes, transfers, ...refunds] = await Promise.all([
     disputesOf(visit, captured),
+    storedTransfersOf(ask, orderId, found).catch(needsTransfers ? rethrow : unlessUnavailable),
     ...captured.map(({ id }) => refundsOf(ask, id)),
   ])
   const order = { id: orderId, notes: { order_id: found.orderId } }
-  return snapshotOf({ order, payments, disputes, refunds: refunds.flat() })
+  return snapshotOf({
+    order,
+    payments,
+    disputes,
+    refunds: refunds.flat(),
+    ...(transfers && { transfers: transfers.map(transferFact) }),
+  })
+}
+
+async function storedOf(stored: Reading['stored'], orderId: string): Promise<StoredPayment> {
+  const found = await stored(orderId)
+  if (!found) throw new PaymentUnknown('Razorpay does not show this Order any more, and no money of ours is on it')
+  return found
 }
 
 async function disputesOf(visit: () => Visit, payments: readonly Payment[]): Promise<Dispute[]> {
@@ -145,22 +157,32 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
 
 /** Reverses the order's transfers to its seller's linked account until that keeps `leaveMinor`. Transfers to others stay. Returns how much is back of each transfer that it changed. */
 export async function takeBack(
-  ask: Visit,
+  reading: Reading,
   { processorPaymentId: id, leaveMinor, waits, reversedMinor }: WantedBack,
 ): Promise<Record<string, number>> {
   if (!shapes.orderId.Check(id)) throw new PaymentUnknown('this is no payment of Razorpay’s')
-  const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessMissing)
-  const payee = payeeOf(order)
-  if (!payee) return {}
-  const captured = (await paymentsOf(ask, order)).filter(isCaptured)
-  const own = (await transfersOf(ask, order, captured)).filter(({ recipient }) => recipient === payee)
-  const transfers = own.map((one) => ({
-    ...one,
-    amount_reversed: Math.max(one.amount_reversed ?? 0, reversedMinor[one.id] ?? 0),
-  }))
-  if (waits && captured.length > 0 && transfers.some(isUnderWay))
+  const ask = reading.visit()
+  const { orderId, payee, isPaid, all } = await passedOn(reading, ask, id)
+  const transfers = all
+    .filter(({ recipient }) => recipient === payee)
+    .map((one) => ({ ...one, amount_reversed: Math.max(one.amount_reversed ?? 0, reversedMinor[one.id] ?? 0) }))
+  if (waits && isPaid && transfers.some(isUnderWay))
     throw new ProcessorUnavailable('the transfer to the linked account is still under way')
-  return reverse(ask, orderIdOf(order) ?? id, transfers, leaveMinor)
+  return reverse(ask, orderId, transfers, leaveMinor)
+}
+
+/** All transfers of an Order, also of one that Razorpay does not show any more. */
+async function passedOn({ stored }: Reading, ask: Visit, id: string) {
+  const order = await ask.get(shapes.order, `/v1/orders/${id}`).catch(unlessTooOld)
+  if (!order) {
+    const found = await storedOf(stored, id)
+    const all = found.payee ? await storedTransfersOf(ask, id, found) : []
+    return { orderId: found.orderId, payee: found.payee, isPaid: true, all }
+  }
+  const payee = payeeOf(order)
+  const captured = payee ? (await paymentsOf(ask, order)).filter(isCaptured) : []
+  const all = payee ? await transfersOf(ask, order, captured) : []
+  return { orderId: orderIdOf(order) ?? id, payee, isPaid: captured.length > 0, all }
 }
 
 export async function refundsOf(ask: Visit, paymentId: string): Promise<Refund[]> {

@@ -1,4 +1,5 @@
 import { ApiRefusal } from '../api-refusal.ts'
+import type { StoredPayment } from '../processor.ts'
 import { ProcessorUnavailable } from '../refusals.ts'
 import type { TransferFact } from '../seller-accounts.ts'
 import type { Visit } from './client.ts'
@@ -25,6 +26,20 @@ export async function transfersOf(ask: Visit, { id }: Order, payments: readonly 
   if (order.id !== id || found.some(({ source }) => !sources.has(source)))
     throw new ProcessorUnavailable('transfers of another order')
   return [...new Map(found.map((one) => [one.id, one])).values()]
+}
+
+/**
+ * The transfers of an Order that is too old to be read: those that the service has stored, each by its id. The stored ones can be of another
+ * payment of the same order.
+ */
+export async function storedTransfersOf(
+  ask: Visit,
+  orderId: string,
+  { captureIds, transferIds }: StoredPayment,
+): Promise<Transfer[]> {
+  const all = await Promise.all(transferIds.map((id) => ask.get(shapes.transfer, `/v1/transfers/${id}`)))
+  if (all.some(({ id }, at) => id !== transferIds[at])) throw new ProcessorUnavailable('another transfer than the one that was asked for') // oxfmt-ignore
+  return all.filter(({ source }) => source === orderId || captureIds.includes(source))
 }
 
 /**
