@@ -55,7 +55,7 @@ function guarded(processor: Processor, log: Log): Processor {
   return {
     ...processor,
     startPayment: (payment) => run('startPayment', () => processor.startPayment(payment)),
-    fetchPayment: (id, reported) => run('fetchPayment', () => processor.fetchPayment(id, reported)),
+    fetchPayment: (...asked) => run('fetchPayment', () => processor.fetchPayment(...asked)),
     cancelPayment: (id) => run('cancelPayment', () => processor.cancelPayment(id)),
     refund: (refund) => run('refund', () => processor.refund(refund)),
     ...(takeBack && { takeBack: (wanted) => run('takeBack', () => takeBack(wanted)) }),

@@ -177,8 +177,16 @@ export interface Processor {
   startPayment(payment: StartPayment): Promise<StartedPayment>
   /** How the form shows before there is a payment, with the same payment methods. Undefined: not at all. It makes no request. */
   formSetup?(payment: Pick<StartPayment, 'currency' | 'withoutVouchers'>): FormSetup | undefined
-  /** `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
-  fetchPayment(processorPaymentId: string, reported?: unknown): Promise<PaymentSnapshot>
+  /**
+   * `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. With
+   * `needsTransfers` it fails where the processor does not say what it has passed on. Without it, the snapshot then names no transfers,
+   * as where there are none.
+   */
+  fetchPayment(
+    processorPaymentId: string,
+    reported?: unknown,
+    options?: { needsTransfers?: boolean },
+  ): Promise<PaymentSnapshot>
   /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** An error is `answered` only when the processor refused this refund and will not make it later. */

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { approveRun, proposeRun } from '../../src/payouts/runs.ts'
 import { NET, PRICE, type RouteShop, sharedRouteShop } from '../support/route-shop.ts'
+import { reconciliationOf } from '../support/reconciliation.ts'
 import { eventually } from '../support/shop.ts'
 
 // Money that goes back from linked accounts, transfers that fail, and the notifications about both.
@@ -560,4 +561,18 @@ test('a refund and a lost dispute of more than 180 days come back from the linke
   await all().books(lost.seller.id, 0, 0)
   assert.deepEqual(reversalsOf(lost), [NET])
   assert.deepEqual(await all().differences(), [])
+})
+
+test('what Razorpay does not say about transfers is no difference: the reconciliation has not asked', async () => {
+  const one = await all().sold()
+  all().bank.notifying.when = 'never'
+  all().bank.refundInDashboard(one.order.paymentId, { amount: 10_000 })
+  all().bank.break(new RegExp(`payments/${one.order.paymentId}/transfers`), 'server_error', 99)
+  const razorpay = (await all().openAll()).get('razorpay')!
+  const { differences, notAsked } = await reconciliationOf(all().shop.databaseUrl, razorpay)
+  assert.deepEqual([differences, notAsked.length], [[], 1])
+  all().bank.works()
+  // the refund that nobody told
+  const told = (await reconciliationOf(all().shop.databaseUrl, razorpay)).differences
+  assert.deepEqual(told.map(({ what }) => what), ['only_at_processor']) // oxfmt-ignore
 })

@@ -52,7 +52,9 @@ export async function askAbout(
   const lane = async () => {
     for (let suspect; (suspect = queue.shift());) {
       try {
-        snapshots.set(suspect, await processors.get(suspect.processor)!.fetchPayment(suspect.payment))
+        const processor = processors.get(suspect.processor)!
+        // without an answer about the transfers, those that are booked would look as if the processor had none
+        snapshots.set(suspect, await processor.fetchPayment(suspect.payment, undefined, { needsTransfers: true }))
       } catch (error) {
         if (error instanceof PaymentUnknown) snapshots.set(suspect, 'unknown')
         else notAsked.push(suspect)

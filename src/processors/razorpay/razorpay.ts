@@ -41,7 +41,7 @@ export function razorpayProcessor(
     takes: (currency) => currency === 'INR',
     rails: (currency) => (currency === 'INR' ? railsOf(options.ways?.()) : []),
     startPayment: (payment) => startPayment(visit(), options.keyId, payment),
-    fetchPayment: (id) => readPayment(reading, id),
+    fetchPayment: (id, _reported, options) => readPayment(reading, id, options),
     /**
      * Razorpay cannot close an Order: only its notes can change. So this reports it as canceled. A later payment still counts, and
      * the service refunds money that the order cannot take.
