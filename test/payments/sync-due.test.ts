@@ -626,6 +626,31 @@ test('the reconciler finds a lost payment by the clock, without any request', as
   await shop.until(order.orderId, ({ paid }) => paid)
 })
 
+test('schedules run again at once after the clock of the database was set back by hours', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.checkout()
+  await captured(shop, order)
+  await due(shop, order)
+  // as the old clock has left it
+  await sql`
+    insert into pgboss.job (name, singleton_key, singleton_on, state, completed_on)
+    select '__pgboss__send-it', replace(s.name, '_', chr(92) || '_') || '__', date_trunc('minute', now() at time zone 'UTC') + make_interval(mins => m),
+      'completed', now()
+    from pgboss.schedule s, generate_series(1, 180) m`.execute(shop.db)
+  await sql`update pgboss.queue set maintain_on = now() + interval '3 hours', monitor_claim_on = now() + interval '3 hours'`.execute(shop.db) // oxfmt-ignore
+  await sql`update pgboss.version set cron_on = now() + interval '3 hours'`.execute(shop.db)
+  const ahead = () => query<{ what: string }>(shop.db, sql`
+    select 'cron' as what from pgboss.version where cron_on > now() union all
+    select name from pgboss.queue where greatest(maintain_on, monitor_claim_on) > now() union all
+    select 'minute' from pgboss.job where name = '__pgboss__send-it' and singleton_on > now() at time zone 'UTC'`) // oxfmt-ignore
+  assert((await ahead()).length > 180)
+  await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  await eventually(ahead, ({ length }) => length === 0)
+  // its first look is at its start; the others look again within half a minute
+  await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  await shop.until(order.orderId, ({ paid }) => paid)
+})
+
 test('a second capture without a notification is found and sent back', async (t) => {
   const shop = await startTestShop(t)
   const order = await shop.paid()

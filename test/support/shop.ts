@@ -342,8 +342,9 @@ async function makeFirst(url: string): Promise<void> {
   await startTestShop({ after: (end) => ends.push(end) }, { databaseUrl: url })
   for (const end of ends.reverse()) await end()
   await runOn(url, 'delete from sellers; delete from installation; delete from pgboss.job')
-  // a test says itself when the clock strikes: by the real one, some test or other would meet a full minute
-  await runOn(url, `update pgboss.version set cron_on = now() + interval '1 year'`)
+  // a test says itself when the clock strikes: by the real one, some test or other would meet a full minute. A time closer
+  // than a century would be taken for one of a wrong clock
+  await runOn(url, `update pgboss.version set cron_on = now() + interval '1000 years'`)
 }
 
 /** A second service on a used database has other files and perhaps another secret. start.test.ts tests that case. */

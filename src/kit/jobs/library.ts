@@ -1,5 +1,6 @@
 import { PgBoss } from 'pg-boss'
 import type pg from 'pg'
+import { CLOCK_READ_SECONDS, STEADY_CLOCK, mendClockSteps } from './clock.ts'
 
 export interface QueueOptions {
   /** How many times a failing job is tried again. The pauses grow from `retryDelaySeconds` to `retryDelayMaxSeconds`. */
@@ -37,9 +38,12 @@ export async function openLibrary(connection: pg.PoolConfig, onError: (error: un
     ...({ query_timeout: QUERY_TIMEOUT_MS, keepAlive: true } as object),
     // finished jobs hold order ids, so they are deleted after a day
     maintenanceIntervalSeconds: 600,
+    clock: STEADY_CLOCK,
+    clockMonitorIntervalSeconds: CLOCK_READ_SECONDS,
   })
   boss.on('error', onError)
   await boss.start()
+  await mendClockSteps(boss, onError)
   // one read for all queues, so that a start does not write settings that an earlier start has written
   const defined = new Map((await boss.getQueues()).map((queue) => [queue.name, Object.entries(queue)]))
   const schedules = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
