@@ -155,12 +155,12 @@ export function triesAt(
   counter: string,
   asker: Asker,
   limits: CodeLimits,
-  /** The number of the mailbox's tries that strangers cannot use up. */
+  /** The number of the mailbox's tries that strangers cannot use up. At most half, so that an unknown browser may mistype too. */
   reserved = 0,
 ): Pick<LimitedTry, 'own' | 'all' | 'site'> {
   const { mailbox, network, known } = asker
   const { code_try: limit, mailbox: most } = limits
-  const open = most && { ...most, count: Math.max(1, most.count - reserved) }
+  const open = most && { ...most, count: Math.max(Math.ceil(most.count / 2), most.count - reserved) }
   return {
     own: { key: `${counter}_try ${known ?? `from ${network}`}`, limit },
     all: { key: `${counter}_try of ${mailbox}`, limit: known === undefined ? open : most },

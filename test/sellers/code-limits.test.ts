@@ -203,6 +203,21 @@ test('wrong codes count for a mailbox across all browsers and codes, also all at
   assert.equal((await late.tryCode(email, await late.codeFor(email))).status, 200)
 })
 
+test('half of the wrong codes are left to unknown browsers, however many a network may try', async (t) => {
+  const [{ databaseUrl }] = limited()
+  const env = { LIMITS: 'code_try=20/3600,mailbox=12/3600', TRUST_PROXY: '1' }
+  const shop = await startTestShop(t, { env, databaseUrl })
+  const email = newMailbox()
+  const statuses: number[] = []
+  for (let stranger = 0; stranger < 2; stranger++) {
+    const browser = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+    await browser.askCode(email)
+    const wrong = wrongCode(await browser.codeFor(email))
+    for (let time = 0; time < 4; time++) statuses.push((await browser.tryCode(email, wrong)).status)
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429])
+})
+
 test('no more than sixty wrong codes an hour are looked at for a mailbox, so 1.44 in a thousand a day', () => {
   const { count: tries, seconds } = LIMITS.mailbox
   assert(((tries * 86_400) / seconds) * 1e-6 < 1.5e-3)
