@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { NO_ADDRESS } from './addresses.ts'
 import { type Floor, enforceBodyTimeout, drainBody } from './bodies.ts'
 import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
 import { Refusal } from './errors.ts'
@@ -143,12 +144,13 @@ function readJsonOnly(server: Server): void {
 /** Refuses requests before their routes read them. The hook takes a callback, because that is cheaper than a promise. */
 function checkRequests(
   server: Server,
-  { hosts, requests, appUrl, sessionCookie, needsNoOrigin, uploadFloor }: HttpOptions,
+  { log, hosts, requests, appUrl, sessionCookie, needsNoOrigin, uploadFloor }: HttpOptions,
   routes: KnownRoutes,
 ): void {
   const origins = originRules(appUrl, sessionCookie)
   const refusalOfHost = hostGuard(hosts)
   const budget = newBudget(requests)
+  let isWarned = false
   server.addHook('onRequest', (request, reply, done) => {
     // once, because the framework makes these options anew each time they are read
     const config: FastifyContextConfig = request.routeOptions.config ?? {}
@@ -164,7 +166,14 @@ function checkRequests(
     const misdirected = refusalOfHost(request, config)
     if (misdirected) return done(misdirected)
     // before the more expensive search for card numbers, and before authentication
-    const counted = config.unmetered ? undefined : budget(networkOf(request.ip))
+    const network = networkOf(request.ip)
+    if (network === NO_ADDRESS && !isWarned) {
+      isWarned = true
+      log.warn(
+        'a proxy forwards client addresses that are no IP addresses: the limits count these clients as one network',
+      )
+    }
+    const counted = config.unmetered ? undefined : budget(network)
     if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && origins.isForeign(request) && !needsNoOrigin?.(request))

@@ -155,7 +155,7 @@ test('a refusal names the longest pause of all the limits that are reached', () 
   )
 })
 
-test('an IPv6 subscriber is one network however the address is written, and an IPv4 address is itself', () => {
+test('an IPv6 subscriber is one network however the address is written, and an IPv4 address is itself, with a port or without', () => {
   const same = [
     '2001:db8:0:1::1',
     '2001:0db8:0000:0001:ffff:ffff:ffff:ffff',
@@ -168,6 +168,23 @@ test('an IPv6 subscriber is one network however the address is written, and an I
   assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
   assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
   assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
+  // as some proxies forward it, with the client's port
+  for (const text of ['192.0.2.7:51324', '::ffff:192.0.2.7', '[::ffff:192.0.2.7]:443', '192.0.2.7:1'])
+    assert.equal(networkOf(text), '192.0.2.7', text)
+  for (const text of ['[2001:db8:0:1::1]:443', '[2001:db8:0:1::2]']) assert.equal(networkOf(text), '2001:db8:0:1::/64')
+  // a text that is no address is not a network of its own
+  const texts = [
+    '',
+    'unknown',
+    '_hidden',
+    '192.0.2.7:',
+    '192.0.2.777',
+    '192.0.2.7:1:2',
+    '[192.0.2.7',
+    '2001:db8::g',
+    'a.example:443',
+  ]
+  assert.deepEqual([...new Set(texts.map(networkOf))], ['no address'])
   const sites = ['2001:db8:7:1::1', '2001:db8:7:ff00::1', '::1', '192.0.2.7'].map((one) => siteOf(networkOf(one)))
   assert.deepEqual(sites, ['2001:db8:7::/48', '2001:db8:7::/48', '0:0:0::/48', undefined])
 })

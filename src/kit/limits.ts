@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { sql } from 'kysely'
-import net from 'node:net'
+import { NO_ADDRESS, ipOf } from './addresses.ts'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
 import { sweepRows } from './sweep.ts'
@@ -21,6 +21,7 @@ const MOST_KEYS_OF_ROUTE = 5_000
 export async function registerLimits(server: FastifyInstance): Promise<void> {
   await server.register(rateLimit, {
     global: false,
+    keyGenerator: (request) => networkOf(request.ip),
     enableDraftSpec: true,
     addHeadersOnExceeding: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true },
     addHeaders: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true, 'retry-after': true },
@@ -221,10 +222,9 @@ export const refusalBeyond = ({ resetSeconds, limit }: Counted, detail: string):
   new Refusal('rate_limited', detail, { retryAfterSeconds: resetSeconds, limitCount: limit.count })
 
 /** The network of an address. An IPv6 subscriber has 2^64 addresses, so the first half of the address is the network. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped || !net.isIPv6(address)) return mapped ?? address
+export function networkOf(forwarded: string): string {
+  const address = ipOf(forwarded)
+  if (!address?.includes(':')) return address ?? NO_ADDRESS
   const [head = '', tail] = address.split('%')[0]!.split('::')
   const groups = (text: string | undefined) => (text ? text.split(':') : [])
   const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { Refusal } from '../../src/kit/errors.ts'
 import { type HttpOptions, newServer } from '../../src/kit/http.ts'
+import { limited, registerLimits } from '../../src/kit/limits.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { isProxy } from '../../src/kit/peers.ts'
 import { atEnd } from '../support/ends.ts'
@@ -18,15 +19,16 @@ import { type Ends, assertProblem, eventually, startTestShop } from '../support/
 /** More than the system keeps for a reader. */
 const LARGE_BYTES = 400 * 65_536
 
+const OPTIONS: HttpOptions = {
+  log: newLog('silent'),
+  trustProxy: false,
+  hosts: { addresses: ['http://x'], anyAddress: false },
+  appUrl: 'http://x',
+  sessionCookie: 'till_session',
+}
+
 async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
-  const server = await newServer({
-    log: newLog('silent'),
-    trustProxy: false,
-    hosts: { addresses: ['http://x'], anyAddress: false },
-    appUrl: 'http://x',
-    sessionCookie: 'till_session',
-    ...differently,
-  })
+  const server = await newServer({ ...OPTIONS, ...differently })
   atEnd(t, () => server.close())
   const answers = new EventEmitter()
   server.addHook('onResponse', (_request, _reply, done) => void (answers.emit('answer'), done()))
@@ -193,6 +195,29 @@ test('with TRUST_PROXY as a number, a distant peer that connects directly is the
     assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.7`), 200)
     assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.8`), 429)
   }
+})
+
+test('a client is one network whatever port a proxy forwards, and so are all clients without an address', async (t) => {
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, new Writable({ write: (line, _encoding, done) => (lines.push(String(line)), done()) })) // oxfmt-ignore
+  const server = await newServer({ ...OPTIONS, trustProxy: '127.0.0.1', requests: { count: 2, seconds: 60 }, log })
+  atEnd(t, () => server.close())
+  await registerLimits(server)
+  server.get('/', async () => 'read')
+  server.get('/limited', { config: limited({ count: 1, seconds: 60 }) }, async () => 'read')
+  const status = async (forwarded: string, url = '/') =>
+    (await server.inject({ url, headers: { host: 'x', 'x-forwarded-for': forwarded } })).statusCode
+  const client = newAddress()
+  assert.deepEqual(
+    [await status(`${client}:51324`, '/limited'), await status(`${client}:51325`, '/limited')],
+    [200, 429],
+  )
+  assert.equal(await status(`${client}:51326`), 429)
+  assert.deepEqual([await status('[2001:db8:5::1]:1'), await status('[2001:db8:5::2]:2'), await status('2001:db8:5::3')], [200, 200, 429]) // oxfmt-ignore
+  assert.deepEqual(lines, [])
+  assert.deepEqual([await status('unknown'), await status('hidden'), await status('_other')], [200, 200, 429])
+  assert.equal(lines.length, 1, lines.join(''))
+  assert.match(lines[0]!, /no IP addresses/)
 })
 
 test('a network has a limit of requests of any kind, before anything is read of them', async (t) => {
