@@ -1,12 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import assert from 'node:assert/strict'
 import { Refusal } from '../kit/errors.ts'
-import { type Browsers, refuseUnlessRecent } from '../sellers/guard.ts'
+import { type Browsers, refuseOtherAccount, refuseUnlessRecent } from '../sellers/guard.ts'
 import type { SignedIn } from '../sellers/sessions.ts'
 
 /** Admits operators to the operators' addresses. For everybody else these addresses do not exist. */
 export interface Operators {
-  /** Runs before anything of a request is read. Refuses `not_found` in the words of an unknown address, unless an operator asks. */
+  /**
+   * Runs before anything of a request is read. Refuses `not_found` in the words of an unknown address, unless an operator asks, and
+   * `other_account` when the operator's page was drawn for another account: the log would name the wrong operator.
+   */
   guard(request: FastifyRequest): Promise<void>
   /** The mailbox of the operator who makes a guarded request. */
   who(request: FastifyRequest): string
@@ -36,6 +39,7 @@ export function operatorsOf(browsers: Pick<Browsers, 'quietly'>, mailboxes: read
     isOperator,
     async guard(request) {
       if (!(await isOperator(request))) throw new Refusal('not_found', 'There is nothing at this address.')
+      refuseOtherAccount(request, sessionOf(request))
     },
     who: (request) => sessionOf(request).seller.email,
     recently(request) {

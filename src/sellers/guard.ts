@@ -185,8 +185,11 @@ async function sessionsOf(tokens: readonly string[], findSession: FindSession): 
 
 const isOfOneSeller = (found: readonly SignedIn[]): boolean => new Set(found.map(({ seller }) => seller.id)).size === 1
 
-/** Our pages name the seller for whom they were drawn, because another account can have signed in since, in another tab. */
-function refuseOtherAccount({ headers }: FastifyRequest, { seller }: SignedIn): void {
+/**
+ * Our pages name the seller for whom they were drawn, because another account can have signed in since, in another tab. Refuses
+ * `other_account`.
+ */
+export function refuseOtherAccount({ headers }: FastifyRequest, { seller }: SignedIn): void {
   const drawnFor = headers['till-seller']
   if (drawnFor === undefined || drawnFor === seller.id) return
   throw new Refusal(

@@ -4,13 +4,14 @@ import { askCode, codeField, codeFor, newSellerEmail } from './seller.ts'
 import { startService, type Service } from './service.ts'
 
 const OPERATOR = 'ann@operator.test'
+const OTHER_OPERATOR = 'zoe@operator.test'
 
 // One service for all of these, because each start makes a database.
 test.describe.configure({ mode: 'default' })
 
 let service: Service
 test.beforeAll(async () => {
-  service = await startService({ OPERATORS: OPERATOR, SIGNUP: 'approval' })
+  service = await startService({ OPERATORS: `${OPERATOR},${OTHER_OPERATOR}`, SIGNUP: 'approval' })
 })
 test.afterAll(async () => {
   await service?.stop()
@@ -299,6 +300,29 @@ test('an operator whose session has ended is led to the sign-in, and back to the
   await codeField(page).fill(await codeFor(page, OPERATOR, (codes += 1), service.url))
   await expect(page.getByRole('heading', { name: 'Sellers' })).toBeVisible()
   expect(new URL(page.url()).hash).toContain('q=nobody')
+})
+
+test('a page of one operator does nothing in the session of another account that signed in elsewhere', async ({
+  page,
+  context,
+}) => {
+  const orderId = await buy(page, 'wrong_amount')
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/orders/${orderId}`)
+  await page.getByRole('button', { name: /^Accept/ }).click()
+  const [other, headers] = [OTHER_OPERATOR, { origin: service.url }]
+  const post = (path: string, data: object) =>
+    context.request.post(`${service.url}/api/auth/${path}`, { data, headers })
+  expect((await post('otp', { email: other })).ok()).toBe(true)
+  expect((await post('otp/verify', { email: other, code: await codeFor(page, other, 1, service.url) })).ok()).toBe(true)
+  const reloaded = page.waitForEvent('load')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Accept/ })
+    .click()
+  await reloaded
+  await expect(page.getByRole('button', { name: /^Accept/ })).toBeVisible()
+  await expect(page.getByText('accepted a payment')).toHaveCount(0)
 })
 
 test('signing out says when it does not succeed, and deletes the unsaved texts of the tab', async ({ page }) => {

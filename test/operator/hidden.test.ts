@@ -6,7 +6,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { operations } from '../support/operations.ts'
 import { type Browser, newBrowser, sessionToken } from '../support/seller.ts'
 import { type Answer, type TestShop, assertProblem, sharedShop, startTestShop } from '../support/shop.ts'
-import { OPERATOR, ageSignIns, operatorOf, reviewedOrder, sellerOf } from './support.ts'
+import { OPERATOR, ageSignIns, logOf, operatorOf, reviewedOrder, sellerOf } from './support.ts'
 
 const shop = sharedShop({ env: { OPERATORS: OPERATOR } })
 
@@ -120,6 +120,24 @@ test('an operator is known beside cookies that are no session, or a second one o
     )
   }
   assert.equal(await operator.isSignedIn(), true)
+})
+
+test('a page that was drawn for another account does nothing in an operator’s session, and tells others nothing', async () => {
+  const at = shop()
+  const operator = await operatorOf(at)
+  const { browser, sellerId } = await sellerOf(at)
+  const own = (await operator.session()).body.seller.id as string
+  const quota = (by: Browser, drawnFor: string, quotaBytes: number) =>
+    by.call('PUT', `/api/operator/sellers/${sellerId}/quota`, { quotaBytes }, { 'till-seller': drawnFor })
+  assertProblem(await quota(operator, sellerId, 1), 409, 'other_account')
+  assertProblem(await quota(browser, own, 1), 404, 'not_found')
+  assertProblem(await quota(browser, sellerId, 1), 404, 'not_found')
+  assert.deepEqual(await logOf(operator, sellerId), [])
+  assert.equal((await quota(operator, own, 1)).status, 200)
+  assert.deepEqual(
+    (await logOf(operator, sellerId)).map(({ actor }) => actor),
+    [OPERATOR],
+  )
 })
 
 test('where nobody is named an operator, nobody is one', async (t) => {

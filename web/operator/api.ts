@@ -9,6 +9,7 @@ import type {
 import { ApiError, call } from '../ui/api.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import type { List } from '../shop/api.ts'
+import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
 
 export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Statistics }
 
@@ -16,15 +17,30 @@ export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Stati
 
 const WAY_BACK = 'till:operator-way-back'
 
-/** Does something with the session. When it has ended, the API answers `not_found`, and the page leads to the sign-in. */
+/**
+ * Does something with the session. When it has ended, the API answers `not_found`, and the page leads to the sign-in. When another
+ * account has signed in since, the page is drawn anew for it.
+ */
 export async function asOperator<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await work()
+    // side by side, so that nothing is shown, and nothing can be changed from it, before it is known for whom
+    const [answer] = await Promise.all([work(), drawnFor()])
+    return answer
   } catch (trouble) {
-    if (trouble instanceof ApiError && trouble.code === 'not_found') signIn(false)
+    if (isOtherAccount(trouble)) return drawAnew()
+    if (trouble instanceof ApiError && (trouble.code === 'not_found' || trouble.code === 'not_signed_in')) signIn(false)
     throw trouble
   }
 }
+
+let session: Promise<unknown> | undefined
+
+/** Asks once who is signed in. From then on each change names this account. */
+const drawnFor = (): Promise<unknown> =>
+  (session ??= currentSession().catch((trouble: unknown) => {
+    session = undefined
+    throw trouble
+  }))
 
 /** Sends one request with the session. */
 export const request = <Answer>(

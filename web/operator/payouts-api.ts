@@ -1,6 +1,6 @@
 import type { OperatorPayout, Run, RunDetail } from '../../src/operator/payout-schema.ts'
 import { apiBase } from '../ui/page-data.ts'
-import { ApiError, type Problem, call } from '../ui/api.ts'
+import { ApiError, type Problem, call, sellerHeader } from '../ui/api.ts'
 import type { List } from '../shop/api.ts'
 import { asOperator, get, request } from './api.ts'
 
@@ -89,7 +89,9 @@ async function fetchFile(address: string, method: string): Promise<{ blob: Blob;
   const signal = AbortSignal.timeout(FILE_PATIENCE_MS)
   let response: Response
   try {
-    response = await fetch(address, { method, credentials: 'include', cache: 'no-store', signal })
+    // Only the request that makes a file changes something.
+    const headers = method === 'POST' ? sellerHeader() : {}
+    response = await fetch(address, { method, headers, credentials: 'include', cache: 'no-store', signal })
     const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'payouts'
     if (response.ok) return { blob: await response.blob(), name }
   } catch {

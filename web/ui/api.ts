@@ -117,6 +117,9 @@ let sellerId: string | undefined
 /** From now on each change that is sent with a session names this seller. The service refuses it in another seller's session. */
 export const sendSeller = (id: string): void => void (sellerId = id)
 
+/** The header that names this seller, for a change that `call` does not send. */
+export const sellerHeader = (): Record<string, string> => (sellerId ? { 'till-seller': sellerId } : {})
+
 /** Sends one request and reads its answer. `more` changes the request, for calls with a session or another method. */
 export async function call<Answer>(
   address: string,

@@ -113,7 +113,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     ['4XX' in responses, ['card_number_refused']],
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
-    [tags.includes('Operator'), ['not_found']],
+    [tags.includes('Operator'), ['not_found', 'other_account']],
     [security !== undefined, ['key_and_session']],
     [hasWay(security, 'session'), ['not_signed_in', 'session_conflict', 'other_account']],
     [hasWay(security, 'session') && !hasWay(security, 'apiKey'), ['key_not_accepted']],
