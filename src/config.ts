@@ -64,7 +64,12 @@ export function readConfig(env: Environment = process.env): Config {
     host: text('HOST') ?? (isPublic || demoOnNetwork ? '0.0.0.0' : '127.0.0.1'),
     baseUrl: url('BASE_URL'),
     appUrl: url('APP_URL'),
-    cookieDomain: checked('COOKIE_DOMAIN', undefined, cookieDomain, 'the domain that BASE_URL and APP_URL share'),
+    cookieDomain: checked(
+      'COOKIE_DOMAIN',
+      undefined,
+      cookieDomain,
+      'the domain of yours that BASE_URL and APP_URL share, and no suffix such as co.uk',
+    ),
     isPublic,
     demoOnNetwork,
     dataDir,

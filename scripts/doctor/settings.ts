@@ -6,6 +6,7 @@ import { modeOf } from '../../src/processors/settings.ts'
 import { type Environment, newReader } from '../../src/config/reader.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { yesOrNo } from '../../src/config/parsers.ts'
+import { siteOfHost } from '../../src/kit/domains.ts'
 import { isLoopback } from '../../src/kit/local-names.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 
@@ -71,7 +72,7 @@ export function checkCookies(baseUrl: string, appUrl: string, cookieDomain: stri
     ? `the cookie belongs to ${cookieDomain} and all below it`
     : `the cookie belongs to ${api}`
   if (api === pages) return fine(about, domain)
-  const site = (host: string) => host.split('.').slice(-2).join('.')
+  const site = (host: string) => siteOfHost(host) ?? host
   if (isLoopback(api) || isLoopback(pages) || site(api) !== site(pages))
     return failure(
       about,

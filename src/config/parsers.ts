@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { siteOfHost } from '../kit/domains.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
 import type { Limit } from '../kit/limits.ts'
 import { isLoopback } from '../kit/local-names.ts'
@@ -61,11 +62,15 @@ export const oneOf =
   (value: string): Word | undefined =>
     words.find((word) => word === value)
 
-/** A domain with a dot in it. A leading dot is ignored, as in a cookie. An IP address or "localhost" has no domain. */
+/**
+ * A domain of one owner. A leading dot is ignored, as in a cookie. An IP address or "localhost" has no domain, and browsers take no cookie
+ * for a suffix under which everybody can register, such as co.uk.
+ */
 export function cookieDomain(value: string): string | undefined {
   const domain = value.toLowerCase().replace(/^\./, '')
   if (net.isIP(domain) > 0 || domain.length > 253) return undefined
-  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain) ? domain : undefined
+  const isName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain)
+  return isName && siteOfHost(domain) !== undefined ? domain : undefined
 }
 
 /** An OpenID Connect issuer: https, or http on this machine. */

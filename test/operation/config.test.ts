@@ -380,7 +380,7 @@ const WRONG: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'INFO', 'info,debug'],
   SIGNUP: ['yes', 'OPEN', 'closed,open', 'toString', '1'],
   OPERATORS: ['ann', 'ann@example', 'ann@example.com,', 'ann@example.com bob@example.com', 'Ann <ann@example.com>', 'ann@example.com;bob@example.com'],
-  COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'shop.example;x', `${'a.'.repeat(130)}example`],
+  COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'co.uk', '.com.au', 'github.io', 'fly.dev', 'shop.example;x', `${'a.'.repeat(130)}example`],
   MAIL_CONNECTIONS: ['0', '201', 'many', '-1', '1.5'],
   MAIL_FROM: ['nobody', 'Shop', '<>', 'Shop <nobody>', 'a@b, c@d', 'a@b c@d', 'Shop <a@b> x'],
 } // oxfmt-ignore

@@ -12,6 +12,7 @@ import { sql } from 'kysely'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { examine as examineFor, examineConfig as examineConfigFor } from '../../scripts/doctor/examine.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
+import { checkCookies } from '../../scripts/doctor/settings.ts'
 import { baseManifest } from '../../src/backup/names.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Vault, openVault } from '../../src/kit/vault/vault.ts'
@@ -589,6 +590,16 @@ test('pages on a static host must call this API, and be in its site', async (t) 
   assertSays(await examine(env), 'pages', 'fine', /answers/)
   const otherSite = await examineConfig({ ...readConfig(env), appUrl: 'https://pay.elsewhere.example' })
   assertSays(otherSite, 'sessions', 'failure', /two sites/)
+})
+
+test('the doctor tells two sites below a suffix of many owners from two hosts of one site', () => {
+  const of = (api: string, pages: string) =>
+    checkCookies(`https://${api}`, `https://${pages}`, undefined).mark
+  assert.equal(of('api.shop.co.uk', 'shop.co.uk'), 'fine')
+  assert.equal(of('api.a.b.shop.example', 'pay.shop.example'), 'fine')
+  assert.equal(of('api.co.uk', 'pay.co.uk'), 'failure')
+  assert.equal(of('api.fly.dev', 'pay.fly.dev'), 'failure')
+  assert.equal(of('10.1.0.7', '10.2.0.7'), 'failure')
 })
 
 test('the doctor warns loudly of keys of the wrong mode', async (t) => {
