@@ -31,6 +31,7 @@ import {
 } from './config/parsers.ts'
 
 export type { Config }
+export { warningsOf } from './config/warnings.ts'
 
 /** Less than the 80 GB that S3 accepts in parts of our size. */
 const LARGEST_FILE = 64 * 1024 ** 3

@@ -49,7 +49,7 @@ export async function examineConfig(config: Config, patience: Patience): Promise
     opening.then(({ close }) => close()),
     patience.checkMs,
   ).catch(() => {})
-  const all = [...checkKeys(config), checkCookies(baseUrl, appUrl, config.cookieDomain), ...found.flat()]
+  const all = [...checkKeys(config), checkCookies({ ...config, baseUrl, appUrl }), ...found.flat()]
   return withoutSecrets([...all, checkClocks(clocks)], config)
 }
 

@@ -6,6 +6,7 @@ import { modeOf } from '../../src/processors/settings.ts'
 import { type Environment, newReader } from '../../src/config/reader.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { yesOrNo } from '../../src/config/parsers.ts'
+import { operatorsCannotEnter } from '../../src/config/warnings.ts'
 import { siteOfHost } from '../../src/kit/domains.ts'
 import { isLoopback } from '../../src/kit/local-names.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
@@ -65,7 +66,12 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
 }
 
 /** Checks whether a session works at both addresses. The settings already make sure that COOKIE_DOMAIN covers both. */
-export function checkCookies(baseUrl: string, appUrl: string, cookieDomain: string | undefined): Finding {
+export function checkCookies({
+  baseUrl,
+  appUrl,
+  cookieDomain,
+  operators,
+}: Pick<Config, 'cookieDomain' | 'operators'> & { baseUrl: string; appUrl: string }): Finding {
   const about = 'sessions'
   const [api, pages] = [new URL(baseUrl).hostname, new URL(appUrl).hostname]
   const domain = cookieDomain
@@ -78,6 +84,12 @@ export function checkCookies(baseUrl: string, appUrl: string, cookieDomain: stri
       about,
       `BASE_URL (${api}) and APP_URL (${pages}) are two sites: browsers send no session from one to the other`,
       'put both below one domain, such as api.shop.example and shop.example',
+    )
+  if (operatorsCannotEnter({ operators, cookieDomain, baseUrl, appUrl }))
+    return failure(
+      about,
+      `${domain}, so the operators’ page at ${pages} never sees it: /operator/ and the links in the operators’ mails lead to a 404`,
+      'set COOKIE_DOMAIN to the domain of both hosts',
     )
   return fine(about, domain)
 }

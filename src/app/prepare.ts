@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
 import { warnOfLostBackup } from '../backup/lost.ts'
 import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
-import type { Config } from '../config.ts'
+import { type Config, warningsOf } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { type Db, sharesServerProcesses } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -29,6 +29,7 @@ export async function prepare(
   config: Config,
   log: Log,
 ): Promise<{ storage: Storage; demo: DemoProduct[]; isBackupLost: boolean }> {
+  for (const warning of warningsOf(config)) log.warn(warning)
   if (config.databaseUrl && (await sharesServerProcesses(database))) throw new CannotStart(SHARED)
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)

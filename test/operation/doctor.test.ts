@@ -594,12 +594,24 @@ test('pages on a static host must call this API, and be in its site', async (t) 
 
 test('the doctor tells two sites below a suffix of many owners from two hosts of one site', () => {
   const of = (api: string, pages: string) =>
-    checkCookies(`https://${api}`, `https://${pages}`, undefined).mark
+    checkCookies({ baseUrl: `https://${api}`, appUrl: `https://${pages}`, cookieDomain: undefined, operators: [] }).mark
   assert.equal(of('api.shop.co.uk', 'shop.co.uk'), 'fine')
   assert.equal(of('api.a.b.shop.example', 'pay.shop.example'), 'fine')
   assert.equal(of('api.co.uk', 'pay.co.uk'), 'failure')
   assert.equal(of('api.fly.dev', 'pay.fly.dev'), 'failure')
   assert.equal(of('10.1.0.7', '10.2.0.7'), 'failure')
+})
+
+test('the doctor says that operators cannot enter by a host that never sees their session', () => {
+  const hosts = { baseUrl: 'https://api.shop.example', appUrl: 'https://pay.shop.example', cookieDomain: undefined }
+  const operators = ['ann@shop.example']
+  assertSays([checkCookies({ ...hosts, operators })], 'sessions', 'failure', /pay\.shop\.example.*\/operator\/.*404/)
+  for (const right of [
+    { ...hosts, operators: [] },
+    { ...hosts, operators, cookieDomain: 'shop.example' },
+    { ...hosts, operators, appUrl: hosts.baseUrl },
+  ])
+    assert.equal(checkCookies(right).mark, 'fine', JSON.stringify(right))
 })
 
 test('the doctor warns loudly of keys of the wrong mode', async (t) => {

@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
+import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { pino } from 'pino'
 import { examine } from '../../scripts/doctor/examine.ts'
 import { patienceOf } from '../../scripts/doctor/finding.ts'
 import { buildApp } from '../../src/app.ts'
@@ -25,6 +27,18 @@ import { type Ends, SECRET, newDatabase, startTestShop, temporaryFolder } from '
 // A start that cannot succeed says why in one line, with the name of the setting or the command that helps.
 
 const OTHER_SECRET = 'another secret of the tests as long as it must be'
+
+/** A public service for tries, on two hosts. */
+const PUBLIC = {
+  PUBLIC: '1',
+  BASE_URL: 'https://api.shop.example',
+  APP_URL: 'https://pay.shop.example',
+  SMTP_URL: 'smtp://127.0.0.1:1',
+  MAIL_FROM: 'Shop <shop@shop.example>',
+  PROCESSORS: 'sandbox',
+  TRUST_PROXY: 'none',
+  LIMITS: 'status=1000/60',
+}
 
 /** Runs a program with these settings to its end. */
 async function run(script: string, env: Record<string, string>, args: string[] = []) {
@@ -382,3 +396,15 @@ async function startSharingPooler(t: Ends): Promise<{ port: number; asked: strin
   atEnd(t, () => server.close())
   return { port: (server.address() as net.AddressInfo).port, asked }
 }
+
+test('a public start says that operators cannot enter by a host without their session', async (t) => {
+  const started = async (env: Record<string, string>) => {
+    const lines: string[] = []
+    const log = pino({ level: 'warn' }, new Writable({ write: (line, _encoding, done) => (lines.push(String(line)), done()) })) // oxfmt-ignore
+    await startTestShop(t, { env: { ...PUBLIC, ...env }, log })
+    return lines.join('')
+  }
+  assert.match(await started({ OPERATORS: 'ann@shop.example' }), /OPERATORS: .*\/operator\/.* 404: set COOKIE_DOMAIN/)
+  assert.doesNotMatch(await started({ OPERATORS: 'ann@shop.example', COOKIE_DOMAIN: 'shop.example' }), /OPERATORS/)
+  assert.doesNotMatch(await started({}), /OPERATORS/)
+})
