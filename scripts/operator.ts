@@ -13,6 +13,7 @@ import { recallAsOperator } from '../src/operator/recall.ts'
 import * as sellers from '../src/operator/sellers.ts'
 import { loadRatesAsOperator } from '../src/operator/tax-rates.ts'
 import { listRates, readRates } from '../src/taxes/rates.ts'
+import { sellsOnTrial } from '../src/processors/settings.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
@@ -49,7 +50,12 @@ const aboutSeller =
 
 /** The commands, with the least and the most arguments of each. */
 const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
-  attention: [0, 0, async ({ db }) => (await mattersOf(db)).map(({ says, advice }) => `${says} → ${advice}`)],
+  attention: [
+    0,
+    0,
+    async ({ db }) =>
+      (await mattersOf(db, { isOnTrial: sellsOnTrial(config) })).map(({ says, advice }) => `${says} → ${advice}`),
+  ],
   sellers: [0, 1, async ({ db }, text) => (await sellers.searchSellers(db, { q: text }, page)).map(sellerLine)],
   approve: [1, 1, aboutSeller(sellers.approveSeller)],
   'end-approval': [1, 1, aboutSeller(sellers.endApproval)],

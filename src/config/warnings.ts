@@ -1,3 +1,4 @@
+import { sellsOnTrial } from '../processors/settings.ts'
 import type { Config } from './shape.ts'
 
 /** What is allowed, and seldom meant. The service says it at each start. */
@@ -6,6 +7,10 @@ export function warningsOf(config: Config): string[] {
   if (operatorsCannotEnter(config))
     warnings.push(
       'OPERATORS: APP_URL has another host than BASE_URL and never sees the session, so /operator/ and the links in the operators’ mails lead to a 404: set COOKIE_DOMAIN to the domain of both',
+    )
+  if (sellsOnTrial(config))
+    warnings.push(
+      'PROCESSORS: the payments of this public service are tests: buyers get files and no money moves, while the books owe it to the sellers; use live keys and a new database before you sell',
     )
   return warnings
 }

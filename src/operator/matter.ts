@@ -5,6 +5,7 @@ export const MATTERS = [
   'refund_failed',
   'withdrawal_unmatched',
   'reconciliation',
+  'test_payments',
   'webhook_silence',
   'payments_refused',
   'tax_rate_missing',
@@ -28,4 +29,13 @@ export interface Matter {
   /** The view of the operators' page that helps, behind its "#". Null: none does. */
   view: string | null
   at: Date | null
+}
+
+/** Whoever pays with a card for tests gets the files. The service may run so for tries. */
+export const TEST_PAYMENTS: Matter = {
+  what: 'test_payments',
+  says: 'The payments of this public service are tests: buyers get files and no money moves, while the books owe it to the sellers.',
+  advice: 'Approve no payouts. Before you sell, set live keys and begin with a new database, see docs/payments.md.',
+  view: null,
+  at: null,
 }

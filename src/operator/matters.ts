@@ -6,7 +6,7 @@ import { standingOf } from '../sellers/standing.ts'
 import { failedReturns } from '../payments/review.ts'
 import { leftMinor } from '../payments/settle/held-money.ts'
 import { listMissingRates } from '../taxes/profile.ts'
-import { MATTERS, type Matter } from './matter.ts'
+import { MATTERS, type Matter, TEST_PAYMENTS } from './matter.ts'
 import { payoutMatters } from './payout-matters.ts'
 
 /** At most this many of one kind, each with its own line. */
@@ -22,7 +22,7 @@ const SILENT_HOURS = 24
 const UNRECONCILED_HOURS = 50
 
 /** Lists everything that needs a person. */
-export async function mattersOf(db: Db): Promise<Matter[]> {
+export async function mattersOf(db: Db, { isOnTrial }: { isOnTrial: boolean }): Promise<Matter[]> {
   const found = await Promise.all([
     reviews(db),
     disputes(db),
@@ -38,6 +38,7 @@ export async function mattersOf(db: Db): Promise<Matter[]> {
     refusedReceipts(db),
     waitingSellers(db),
   ])
+  if (isOnTrial) found.push([TEST_PAYMENTS])
   return found.flat().toSorted((a, b) => MATTERS.indexOf(a.what) - MATTERS.indexOf(b.what))
 }
 

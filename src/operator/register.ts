@@ -6,6 +6,7 @@ import type { Mailer } from '../kit/mail.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import type { PayoutRules } from '../payouts/runs.ts'
 import { type ExportSettings, exportParts } from '../payouts/writers.ts'
+import { type PaymentSettings, sellsOnTrial } from '../processors/settings.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { type Operators, operatorsOf } from './guard.ts'
 import { lastBackup, lastDrill } from './backup.ts'
@@ -37,7 +38,8 @@ interface OperatorParts {
     databaseUrl: string | undefined
     secrets: readonly string[]
     payouts: PayoutRules & ExportSettings['payouts']
-  }
+    isPublic: boolean
+  } & PaymentSettings
   urls: Pick<OrderUrls, 'orderUrl'>
   baseUrl: string
   appUrl: string
@@ -54,7 +56,14 @@ export async function registerOperator(
   const elsewhere = async () => (config.databaseUrl ? lastDrill(db) : undefined)
   const backup = async () => (config.backup ? lastBackup(db) : elsewhere())
   const machine = { db, folders, addresses: [baseUrl, appUrl], backup, checkMs: CHECK_MS }
-  const parts: OperatorRouteParts = { db, jobs, operators, machine, orderUrl: urls.orderUrl }
+  const parts: OperatorRouteParts = {
+    db,
+    jobs,
+    operators,
+    machine,
+    isOnTrial: sellsOnTrial(config),
+    orderUrl: urls.orderUrl,
+  }
   const work = { db, database, rules: config.payouts, ...exportParts(config) }
   await server.register(async (guarded: Server) => {
     // before anything of the request is read, so that no refusal tells that the route exists

@@ -27,6 +27,8 @@ export interface OperatorRouteParts {
   jobs: Jobs
   operators: Operators
   machine: Machine
+  /** Whether the payments of a public service are tests. */
+  isOnTrial: boolean
   orderUrl: (orderId: string) => string
 }
 
@@ -67,7 +69,7 @@ function statisticsRoute(server: Server, { db }: OperatorRouteParts): void {
   )
 }
 
-function attentionRoute(server: Server, { db, machine }: OperatorRouteParts): void {
+function attentionRoute(server: Server, { db, machine, isOnTrial }: OperatorRouteParts): void {
   server.get(
     '/api/operator/attention',
     {
@@ -80,7 +82,7 @@ function attentionRoute(server: Server, { db, machine }: OperatorRouteParts): vo
       },
     },
     async () => {
-      const [matters, checks] = await Promise.all([mattersOf(db), checkMachine(machine)])
+      const [matters, checks] = await Promise.all([mattersOf(db, { isOnTrial }), checkMachine(machine)])
       return {
         matters: matters.map(({ at, ...matter }) => ({ ...matter, at: at && at.toISOString() })),
         checks: checks satisfies Check[],

@@ -36,6 +36,10 @@ export function modeOfPayments({ processors, stripe, razorpay }: PaymentSettings
   return processors.length > 0 && keys.every((key) => modeOf(key) === 'test') ? 'test' : 'live'
 }
 
+/** Whether a public service takes payments that are not real: good for tries, and everybody can get the files for nothing. */
+export const sellsOnTrial = ({ isPublic, ...settings }: PaymentSettings & { readonly isPublic: boolean }): boolean =>
+  isPublic && modeOfPayments(settings) === 'test'
+
 export interface PaymentSettings {
   readonly processors: readonly string[]
   readonly stripe: Pick<StripeSettings, 'secretKey'> | undefined

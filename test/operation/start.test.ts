@@ -397,7 +397,7 @@ async function startSharingPooler(t: Ends): Promise<{ port: number; asked: strin
   return { port: (server.address() as net.AddressInfo).port, asked }
 }
 
-test('a public start says that operators cannot enter by a host without their session', async (t) => {
+test('a public start says that its payments are tests, and that operators cannot enter by a host without their session', async (t) => {
   const started = async (env: Record<string, string>) => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, new Writable({ write: (line, _encoding, done) => (lines.push(String(line)), done()) })) // oxfmt-ignore
@@ -406,5 +406,8 @@ test('a public start says that operators cannot enter by a host without their se
   }
   assert.match(await started({ OPERATORS: 'ann@shop.example' }), /OPERATORS: .*\/operator\/.* 404: set COOKIE_DOMAIN/)
   assert.doesNotMatch(await started({ OPERATORS: 'ann@shop.example', COOKIE_DOMAIN: 'shop.example' }), /OPERATORS/)
-  assert.doesNotMatch(await started({}), /OPERATORS/)
+  const tries = await started({})
+  assert.doesNotMatch(tries, /OPERATORS/)
+  assert.match(tries, /PROCESSORS: the payments of this public service are tests/)
+  assert.doesNotMatch(await started({ PROCESSORS: 'none' }), /are tests/)
 })

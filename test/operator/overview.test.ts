@@ -3,6 +3,8 @@ import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { lastBackup } from '../../src/operator/backup.ts'
 import { type Check, checkMachine } from '../../src/operator/machine.ts'
+import { mattersOf } from '../../src/operator/matters.ts'
+import { sellsOnTrial } from '../../src/processors/settings.ts'
 import type { Browser } from '../support/seller.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, temporaryFolder } from '../support/shop.ts'
@@ -133,6 +135,17 @@ test('silence of a processor, differences of the books, given-up mails and waiti
   assert((await named()).includes('reconciliation'), 'the books were not reconciled for days')
   await sql`insert into proofs (differences, not_asked) values (0, 0)`.execute(own.db)
   assert(!(await named()).includes('reconciliation'))
+})
+
+test('a public service whose payments are tests says so, and a private one does not', async (t) => {
+  const { shop: own } = await startStripeShop(t, { env: { OPERATORS: OPERATOR } })
+  const settings = { processors: ['stripe'], stripe: { secretKey: 'sk_test_1' }, razorpay: undefined }
+  const named = async (of: Parameters<typeof sellsOnTrial>[0]) =>
+    (await mattersOf(own.db, { isOnTrial: sellsOnTrial(of) })).map(({ what }) => what)
+  assert.deepEqual(await named({ ...settings, isPublic: true }), ['test_payments'])
+  assert.deepEqual(await named({ ...settings, isPublic: false }), [])
+  assert.deepEqual(await named({ ...settings, isPublic: true, stripe: { secretKey: 'sk_live_1' } }), [])
+  assert.deepEqual(await named({ ...settings, isPublic: true, processors: [] }), [])
 })
 
 test('a processor whose events only the backfill has found is silent until a notification comes', async (t) => {
