@@ -631,10 +631,11 @@ export const de: Catalogue = {
     returned: 'Ihre Zahlung wurde zurückgesendet',
     returnedText:
       'Sie passte nicht zum Preis von {product}, daher hat {seller} sie zurückgesendet. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Sie können gern noch einmal bestellen.',
+    furtherText: 'Eine weitere Zahlung für {product} wurde zurückgesendet. Ihr Kauf bleibt unberührt.',
     review: 'Wir prüfen Ihre Zahlung',
     reviewTitle: 'Wir haben einen anderen Betrag als den Preis erhalten.',
     reviewText:
-      'Für {product} sind {amount} eingegangen, der Preis ist {price}. {seller} prüft das und schreibt Ihnen. Ihr Geld ist sicher, und es wird nichts weiter abgebucht. Sie bekommen die Dateien, sobald das geklärt ist.',
+      'Für {product} sind {amount} eingegangen, der Preis ist {price}. {seller} prüft das und schreibt Ihnen. Ihr Geld ist sicher, und es wird nichts weiter abgebucht. Wird die Zahlung angenommen, bekommen Sie die Dateien; sonst geht das Geld an Sie zurück.',
     disputed: 'Zu Ihrer Zahlung',
     disputedTitle: 'Ihre Bank hat uns gesagt, dass Sie eine Zahlung bestreiten.',
     disputedText:

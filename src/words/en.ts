@@ -625,10 +625,11 @@ export const en = {
     returned: 'Your payment was sent back',
     returnedText:
       'It did not match the price of {product}, so {seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.',
+    furtherText: 'A further payment for {product} was sent back. Your purchase is not affected.',
     review: 'We’re reviewing your payment',
     reviewTitle: 'We received another amount than the price.',
     reviewText:
-      '{amount} arrived for {product}, which costs {price}. {seller} is reviewing it and will e-mail you. Your money is safe, and nothing more is taken. You get the files as soon as this is settled.',
+      '{amount} arrived for {product}, which costs {price}. {seller} is reviewing it and will e-mail you. Your money is safe, and nothing more is taken. If the payment is accepted, you get the files; otherwise the money goes back to you.',
     disputed: 'About your payment',
     disputedTitle: 'Your bank told us that you dispute a payment.',
     disputedText:

@@ -617,10 +617,11 @@ export const es: Catalogue = {
     returned: 'Su pago se devolvió',
     returnedText:
       'No coincidía con el precio de {product}, así que {seller} lo ha devuelto. Su banco puede tardar unos días en mostrarlo. Puede hacer el pedido de nuevo.',
+    furtherText: 'Se devolvió otro pago por {product}. Su compra no cambia.',
     review: 'Estamos revisando su pago',
     reviewTitle: 'Recibimos un importe distinto del precio.',
     reviewText:
-      'Llegaron {amount} por {product}, que cuesta {price}. {seller} lo está revisando y le escribirá. Su dinero está seguro y no se cobra nada más. Recibirá los archivos en cuanto se aclare.',
+      'Llegaron {amount} por {product}, que cuesta {price}. {seller} lo está revisando y le escribirá. Su dinero está seguro y no se cobra nada más. Si se acepta el pago, recibirá los archivos; si no, se le devuelve el dinero.',
     disputed: 'Sobre su pago',
     disputedTitle: 'Su banco nos dijo que usted disputa un pago.',
     disputedText:

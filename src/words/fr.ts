@@ -626,10 +626,11 @@ export const fr: Catalogue = {
     returned: 'Votre paiement a été renvoyé',
     returnedText:
       'Il ne correspondait pas au prix de {product}, donc {seller} l’a renvoyé. Votre banque peut mettre quelques jours à l’afficher. Vous pouvez commander à nouveau.',
+    furtherText: 'Un autre paiement pour {product} a été renvoyé. Votre achat n’est pas touché.',
     review: 'Nous vérifions votre paiement',
     reviewTitle: 'Nous avons reçu un autre montant que le prix.',
     reviewText:
-      '{amount} sont arrivés pour {product}, dont le prix est {price}. {seller} vérifie et vous écrira. Votre argent est en sécurité, et rien d’autre n’est débité. Vous aurez les fichiers dès que c’est réglé.',
+      '{amount} sont arrivés pour {product}, dont le prix est {price}. {seller} vérifie et vous écrira. Votre argent est en sécurité, et rien d’autre n’est débité. Si le paiement est accepté, vous aurez les fichiers ; sinon, l’argent vous est rendu.',
     disputed: 'Au sujet de votre paiement',
     disputedTitle: 'Votre banque nous a dit que vous contestez un paiement.',
     disputedText:

@@ -618,10 +618,11 @@ export const id: Catalogue = {
     returned: 'Pembayaran Anda dikirim kembali',
     returnedText:
       'Jumlahnya tidak sesuai dengan harga {product}, jadi {seller} mengirimkannya kembali. Bank Anda mungkin perlu beberapa hari untuk menampilkannya. Anda boleh memesan lagi.',
+    furtherText: 'Pembayaran lain untuk {product} dikirim kembali. Pembelian Anda tidak berubah.',
     review: 'Kami sedang memeriksa pembayaran Anda',
     reviewTitle: 'Kami menerima jumlah yang berbeda dari harganya.',
     reviewText:
-      '{amount} tiba untuk {product}, yang harganya {price}. {seller} sedang memeriksanya dan akan mengirim email kepada Anda. Uang Anda aman, dan tidak ada lagi yang ditagih. Anda menerima filenya segera setelah ini selesai.',
+      '{amount} tiba untuk {product}, yang harganya {price}. {seller} sedang memeriksanya dan akan mengirim email kepada Anda. Uang Anda aman, dan tidak ada lagi yang ditagih. Jika pembayaran disetujui, Anda menerima filenya; jika tidak, uangnya dikembalikan kepada Anda.',
     disputed: 'Tentang pembayaran Anda',
     disputedTitle: 'Bank Anda memberi tahu kami bahwa Anda menyengketakan suatu pembayaran.',
     disputedText:

@@ -619,10 +619,11 @@ export const it: Catalogue = {
     returned: 'Il suo pagamento è stato restituito',
     returnedText:
       'Non corrispondeva al prezzo di {product}, quindi {seller} lo ha restituito. Alla sua banca può servire qualche giorno per mostrarlo. Può ordinare di nuovo.',
+    furtherText: 'Un altro pagamento per {product} è stato restituito. Il suo acquisto non cambia.',
     review: 'Stiamo verificando il suo pagamento',
     reviewTitle: 'Abbiamo ricevuto un importo diverso dal prezzo.',
     reviewText:
-      'Sono arrivati {amount} per {product}, che costa {price}. {seller} lo sta verificando e le scriverà. Il suo denaro è al sicuro e non viene addebitato altro. Riceverà i file appena sarà chiarito.',
+      'Sono arrivati {amount} per {product}, che costa {price}. {seller} lo sta verificando e le scriverà. Il suo denaro è al sicuro e non viene addebitato altro. Se il pagamento viene accettato, riceverà i file; altrimenti il denaro le viene restituito.',
     disputed: 'A proposito del suo pagamento',
     disputedTitle: 'La sua banca ci ha detto che lei contesta un pagamento.',
     disputedText:

@@ -610,10 +610,11 @@ export const ja: Catalogue = {
     returned: 'お支払いを返送しました',
     returnedText:
       '{product} の価格と一致しなかったため、{seller} が返送しました。銀行の表示には数日かかることがあります。もう一度ご注文いただけます。',
+    furtherText: '{product} の別の支払いを返送しました。ご購入には影響ありません。',
     review: 'お支払いを確認しています',
     reviewTitle: '価格と異なる金額を受け取りました。',
     reviewText:
-      '価格が {price} の {product} に対して {amount} が届きました。{seller} が確認し、メールでご連絡します。お金は安全で、これ以上引き落とされることはありません。解決しだいファイルをお渡しします。',
+      '価格が {price} の {product} に対して {amount} が届きました。{seller} が確認し、メールでご連絡します。お金は安全で、これ以上引き落とされることはありません。お支払いが承認された場合はファイルをお渡しし、そうでない場合は返金します。',
     disputed: 'お支払いについて',
     disputedTitle: '支払いへの異議申し立てがあったと銀行から連絡がありました。',
     disputedText:

@@ -605,10 +605,11 @@ export const ko: Catalogue = {
     returned: '결제를 돌려보냈습니다',
     returnedText:
       '{product}의 가격과 맞지 않아 {seller}이(가) 돌려보냈습니다. 은행에 표시되기까지 며칠 걸릴 수 있습니다. 다시 주문하셔도 됩니다.',
+    furtherText: '{product}의 다른 결제를 돌려보냈습니다. 구매에는 영향이 없습니다.',
     review: '결제를 검토하고 있습니다',
     reviewTitle: '가격과 다른 금액을 받았습니다.',
     reviewText:
-      '가격이 {price}인 {product}에 대해 {amount}이(가) 도착했습니다. {seller}이(가) 검토하고 이메일을 보낼 것입니다. 돈은 안전하며 더 청구되지 않습니다. 해결되는 대로 파일을 받으실 수 있습니다.',
+      '가격이 {price}인 {product}에 대해 {amount}이(가) 도착했습니다. {seller}이(가) 검토하고 이메일을 보낼 것입니다. 돈은 안전하며 더 청구되지 않습니다. 결제가 승인되면 파일을 받으시고, 그렇지 않으면 돈을 돌려드립니다.',
     disputed: '결제에 관하여',
     disputedTitle: '은행에서 결제 이의 제기를 알려 왔습니다.',
     disputedText:

@@ -617,10 +617,11 @@ export const nl: Catalogue = {
     returned: 'Uw betaling is teruggestuurd',
     returnedText:
       'Ze paste niet bij de prijs van {product}, daarom heeft {seller} haar teruggestuurd. Het kan een paar dagen duren voordat uw bank het toont. U kunt gerust opnieuw bestellen.',
+    furtherText: 'Een andere betaling voor {product} is teruggestuurd. Uw aankoop verandert niet.',
     review: 'We controleren uw betaling',
     reviewTitle: 'We kregen een ander bedrag dan de prijs.',
     reviewText:
-      'Er kwam {amount} binnen voor {product}, dat {price} kost. {seller} controleert het en mailt u. Uw geld is veilig, en er wordt niets meer afgeschreven. U krijgt de bestanden zodra dit is opgelost.',
+      'Er kwam {amount} binnen voor {product}, dat {price} kost. {seller} controleert het en mailt u. Uw geld is veilig, en er wordt niets meer afgeschreven. Wordt de betaling aanvaard, dan krijgt u de bestanden; anders gaat het geld naar u terug.',
     disputed: 'Over uw betaling',
     disputedTitle: 'Uw bank liet ons weten dat u een betaling betwist.',
     disputedText:

@@ -612,10 +612,11 @@ export const pl: Catalogue = {
     returned: 'Twoją płatność odesłano',
     returnedText:
       'Nie zgadzała się z ceną {product}, więc {seller} ją odsyła. Bank może pokazać to po kilku dniach. Możesz zamówić ponownie.',
+    furtherText: 'Odesłano kolejną płatność za {product}. Twój zakup się nie zmienia.',
     review: 'Sprawdzamy Twoją płatność',
     reviewTitle: 'Otrzymaliśmy inną kwotę niż cena.',
     reviewText:
-      'Dotarło {amount} za {product}, a cena to {price}. {seller} to sprawdza i do Ciebie napisze. Twoje pieniądze są bezpieczne i nic więcej nie zostanie pobrane. Otrzymasz pliki, gdy tylko się to wyjaśni.',
+      'Dotarło {amount} za {product}, a cena to {price}. {seller} to sprawdza i do Ciebie napisze. Twoje pieniądze są bezpieczne i nic więcej nie zostanie pobrane. Jeśli płatność zostanie przyjęta, otrzymasz pliki; w przeciwnym razie pieniądze wrócą do Ciebie.',
     disputed: 'W sprawie Twojej płatności',
     disputedTitle: 'Twój bank poinformował nas, że kwestionujesz płatność.',
     disputedText:

@@ -612,10 +612,11 @@ export const ptBR: Catalogue = {
     returned: 'Seu pagamento foi devolvido',
     returnedText:
       'Ele não correspondia ao preço de {product}, então {seller} o devolveu. Seu banco pode levar alguns dias para mostrar. Você pode pedir de novo.',
+    furtherText: 'Outro pagamento por {product} foi devolvido. Sua compra não muda.',
     review: 'Estamos analisando seu pagamento',
     reviewTitle: 'Recebemos um valor diferente do preço.',
     reviewText:
-      'Chegaram {amount} por {product}, que custa {price}. {seller} está analisando e vai escrever para você. Seu dinheiro está seguro, e nada mais é cobrado. Você recebe os arquivos assim que isso for resolvido.',
+      'Chegaram {amount} por {product}, que custa {price}. {seller} está analisando e vai escrever para você. Seu dinheiro está seguro, e nada mais é cobrado. Se o pagamento for aceito, você recebe os arquivos; senão, o dinheiro volta para você.',
     disputed: 'Sobre seu pagamento',
     disputedTitle: 'Seu banco nos disse que você contesta um pagamento.',
     disputedText:

@@ -606,10 +606,11 @@ export const tr: Catalogue = {
     returned: 'Ödemeniz geri gönderildi',
     returnedText:
       '{product} fiyatıyla eşleşmediği için {seller} onu geri gönderdi. Bankanızın göstermesi birkaç gün sürebilir. Yeniden sipariş verebilirsiniz.',
+    furtherText: '{product} için başka bir ödeme geri gönderildi. Satın almanız değişmez.',
     review: 'Ödemenizi inceliyoruz',
     reviewTitle: 'Fiyattan farklı bir tutar aldık.',
     reviewText:
-      'Fiyatı {price} olan {product} için {amount} geldi. {seller} bunu inceliyor ve size yazacak. Paranız güvende ve başka bir şey çekilmez. Bu çözülür çözülmez dosyaları alırsınız.',
+      'Fiyatı {price} olan {product} için {amount} geldi. {seller} bunu inceliyor ve size yazacak. Paranız güvende ve başka bir şey çekilmez. Ödeme kabul edilirse dosyaları alırsınız; edilmezse para size geri gönderilir.',
     disputed: 'Ödemeniz hakkında',
     disputedTitle: 'Bankanız bir ödemeye itiraz ettiğinizi bildirdi.',
     disputedText:

@@ -581,10 +581,11 @@ export const zhHans: Catalogue = {
     twiceText: '我们收到 {product} 的两笔付款。第二笔付款已退回；银行可能需要几天才会显示。您的购买不受影响。',
     returned: '您的付款已退回',
     returnedText: '付款与 {product} 的价格不符，因此 {seller} 已将其退回。银行可能需要几天才会显示。欢迎您再次下单。',
+    furtherText: '{product} 的另一笔付款已退回。您的购买不受影响。',
     review: '我们正在核查您的付款',
     reviewTitle: '我们收到的金额与价格不同。',
     reviewText:
-      '{product} 的价格是 {price}，收到了 {amount}。{seller} 正在核查并会给您发邮件。您的钱是安全的，不会再扣款。问题解决后您会立即收到文件。',
+      '{product} 的价格是 {price}，收到了 {amount}。{seller} 正在核查并会给您发邮件。您的钱是安全的，不会再扣款。如果付款被接受，您会收到文件；否则款项会退还给您。',
     disputed: '关于您的付款',
     disputedTitle: '您的银行告知我们，您对一笔付款提出了争议。',
     disputedText:

@@ -5,7 +5,7 @@ import { newId } from '../../src/kit/ids.ts'
 import { SUSPENSE } from '../../src/ledger/transfers.ts'
 import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
 import { captureOf, changeSandbox } from '../stand-ins/processor.ts'
-import type { Browser } from '../support/seller.ts'
+import { type Browser, newMailbox } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 import { OPERATOR, logOf, operatorOf, reviewedOrder, sellerOf } from './support.ts'
 
@@ -192,7 +192,8 @@ const heldOf = async (orderId: string): Promise<number> =>
 
 test('the acceptance of one of several payments sends the others back, but for one that a bank decides about', async () => {
   const { productId } = await sellerOf(shop())
-  const order = await shop().checkout({ productId })
+  const email = newMailbox()
+  const order = await shop().checkout({ productId, email })
   const { orderId } = order
   const captures = [1500, 1600, 1700].map((amountMinor) => captureOf(order, { amountMinor }))
   const [taken, other, disputed] = captures.map(({ id }) => id)
@@ -215,6 +216,11 @@ test('the acceptance of one of several payments sends the others back, but for o
     () => heldOf(orderId),
     (held) => held === 0,
   )
+  const [told] = await eventually(
+    async () => (await shop().mails(email)).filter(({ subject }) => subject.startsWith('A second payment')),
+    ({ length }) => length > 0,
+  )
+  assert.match(told!.text, /A further payment for A song was sent back\. Your purchase is not affected\./)
   const listed = async () =>
     (await ann.call('GET', '/api/operator/attention')).body.matters.filter(
       ({ what, view }: { what: string; view: string | null }) =>

@@ -248,6 +248,7 @@ test('a wrong amount: both sides get one mail about the received amount, and the
   })
   for (const to of ['buyer', 'seller'] as const)
     assert.match((await mailsTo(shop, order, to))[0]!.text, /KWD 12\.345 arrived for [^]*\$19\.00/)
+  assert.match((await mailsTo(shop, order, 'buyer'))[0]!.text, /If the payment is accepted, you get the files/)
   assert.match((await mailsTo(shop, order, 'seller'))[0]!.text, /The operator of this service decides/)
 })
 

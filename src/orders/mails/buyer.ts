@@ -110,10 +110,13 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData, r
   },
   payment_returned(order, data, reading) {
     const { mail } = reading.words
+    // the operator accepted another payment of this order
+    const isFurther = order.paidAt !== null
+    const title = isFurther ? mail.twice : mail.returned
     return {
-      about: mail.returned,
-      title: mail.returned,
-      text: say(mail.returnedText, { product: order.productName, seller: order.seller }),
+      about: title,
+      title,
+      text: say(isFurther ? mail.furtherText : mail.returnedText, { product: order.productName, seller: order.seller }),
       button: mail.viewOrder,
       facts: [[mail.sentBack, money(order, data, reading.locale)], ...orderFacts(order, reading)],
     }
