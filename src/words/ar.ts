@@ -313,7 +313,7 @@ export const ar: Catalogue = {
     paid: 'شكرًا لك. أصبح لك.',
     paidText: 'دُفع طلبك. الملفات هنا لك في أي وقت.',
     partlyRefunded: 'طلبك، أُعيد جزء من ثمنه',
-    partlyRefundedText: 'أُعيد جزء من الثمن. تبقى الملفات لك.',
+    partlyRefundedText: 'أُعيد إليك جزء من الثمن. تبقى الملفات لك.',
     refundedTitle: 'أُعيد ثمن هذا الطلب',
     refundedText: 'ستسترد الثمن كاملًا. قد يستغرق ظهوره في كشف حسابك بضعة أيام.',
     disputed: 'هذه الدفعة محل نزاع',

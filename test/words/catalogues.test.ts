@@ -89,6 +89,18 @@ test('no language says of a second payment that a bank made it, or that it was r
   }
 })
 
+test('no language says that an order was returned, or that a refund is why a part of the price came back', async () => {
+  // a bank can have taken that part in a dispute
+  const refund = /refund|erstatt|rembours|reembols|rimbors|terugbeta|返金|환불/i
+  for (const locale of LOCALES) {
+    const { order, charge, library } = await catalogueOf(locale)
+    for (const text of [order.partlyRefunded, order.partlyRefundedText, charge.partlyRefunded, library.partly])
+      assert.doesNotMatch(text, refund, `${locale}: ${text}`)
+    const texts = [order.refundedTitle, order.partlyRefunded, charge.refunded, charge.partlyRefunded, library.partly]
+    for (const text of texts) assert.doesNotMatch(text, /^(To zamówienie|Zwrócone$|Bu sipariş iade|ההזמנה הזאת הוחזרה)|zwrócone$/, text) // oxfmt-ignore
+  }
+})
+
 /** The word for a debit card in each language. */
 const DEBIT_CARDS =
   'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
