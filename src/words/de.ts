@@ -124,7 +124,7 @@ export const de: Catalogue = {
     vatIdUnchecked:
       'Das EU-Register (MIAS/VIES) antwortet gerade nicht. Die USt-IdNr. ließ sich deshalb nicht prüfen. Bitte versuchen Sie es in einigen Minuten noch einmal.',
     vatIdLater:
-      'Sie können auch jetzt mit MwSt. zahlen. Wenn der Verkäufer eine Rechnung ausstellt, können Sie die USt-IdNr. dort später auf der Seite der Bestellung ergänzen.',
+      'Sie können auch jetzt mit MwSt. zahlen. Wenn der Anbieter eine Rechnung ausstellt, können Sie die USt-IdNr. später auf der Seite der Bestellung ergänzen.',
     vatIdRemove: 'USt-IdNr. entfernen und mit MwSt. zahlen',
     howToPay: 'Wie möchten Sie bezahlen?',
     orElse: 'Oder anders bezahlen',

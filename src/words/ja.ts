@@ -75,7 +75,7 @@ export const ja: Catalogue = {
     soldBy: '販売者: {seller}。',
     questions: 'ご質問:',
     findOrder: '注文を探す',
-    withdraw: 'ここから契約を撤回する',
+    withdraw: 'ここで契約を撤回する',
   },
   pay: {
     title: 'お支払い',

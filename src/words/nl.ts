@@ -75,7 +75,7 @@ export const nl: Catalogue = {
     soldBy: 'Verkocht door {seller}.',
     questions: 'Vragen?',
     findOrder: 'Een bestelling zoeken',
-    withdraw: 'Hier de overeenkomst herroepen',
+    withdraw: 'Overeenkomst hier herroepen',
   },
   pay: {
     title: 'Afrekenen',

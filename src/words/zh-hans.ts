@@ -31,7 +31,7 @@ export const zhHans: Catalogue = {
     checkEntered: '请检查您输入的内容。',
     shopNotOpen: '这家商店尚未开放,请稍后再来。',
     notForSale: '此商品不出售。',
-    discountNotValid: '此代码在这里无效,或已失效。',
+    discountNotValid: '此优惠码在这里无效,或已失效。',
     amountTooSmall: '低于此商品的最低价格。',
     notSoldIn: '不再以此货币出售。请选择其他货币。',
     amountMissing: '请输入 {currency} 金额,例如 {example}。',

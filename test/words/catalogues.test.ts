@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { LOCALES } from '../../src/kit/locales.ts'
+import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { type Catalogue, catalogueOf } from '../../src/words/catalogues.ts'
 import { en } from '../../src/words/en.ts'
 import { inLanguage, wordsScript } from '../../src/words/in-html.ts'
@@ -77,7 +77,7 @@ test('no language says of an invoice that its days are over: that money went bac
 
 /** Banks, and money that a seller refunds, in the languages that have a word of their own for it. */
 const BANK_OR_REFUND =
-  /bank|banque|banco|banca|銀行|은행|银行|बैंक|مصرف|البنك|בנק|refund|erstatt|rembours|reembols|rimbors|terugbeta|zwróc|iade|返金|환불|退还/i
+  /bank|banque|banco|banca|銀行|은행|银行|बैंक|بنك|בנק|refund|erstatt|rembours|reembols|rimbors|terugbeta|zwróc|iade|返金|환불|退还/i
 
 test('no language says of a second payment that a bank made it, or that it was refunded', async () => {
   // the usual cause is a buyer with two tabs, and what goes back was never the seller's
@@ -98,6 +98,27 @@ test('no language says that an order was returned, or that a refund is why a par
       assert.doesNotMatch(text, refund, `${locale}: ${text}`)
     const texts = [order.refundedTitle, order.partlyRefunded, charge.refunded, charge.partlyRefunded, library.partly]
     for (const text of texts) assert.doesNotMatch(text, /^(To zamówienie|Zwrócone$|Bu sipariş iade|ההזמנה הזאת הוחזרה)|zwrócone$/, text) // oxfmt-ignore
+  }
+})
+
+/** Words for which a language has another one everywhere else. */
+const STRAY: Partial<Record<Locale, RegExp>> = {
+  id: /laporan rekening|berkas|peramban/i,
+  tr: /hesap özet|geri çekildi|artık yok/i,
+  ar: /مصرفك|المصرف(?!ي)/,
+  hi: /खरीद/,
+  'zh-Hans': /此代码/,
+}
+
+test('a language has one term for one thing, and the link to the withdrawal has the words of its button', async () => {
+  for (const locale of LOCALES) {
+    const catalogue = await catalogueOf(locale)
+    assert.equal(catalogue.ui.withdraw, catalogue.withdraw.begin, locale)
+    for (const [name, text] of textsOf(catalogue)) {
+      const stray = STRAY[locale]?.exec(text)
+      assert.ok(!stray, `${locale} ${name}: ${text}`)
+      if (locale === 'de' && !name.startsWith('invoice.')) assert.doesNotMatch(text, /Verkäufer/, name)
+    }
   }
 })
 
