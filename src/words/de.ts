@@ -104,7 +104,7 @@ export const de: Catalogue = {
     checkAddress: 'Bitte prüfen Sie diese Adresse.',
     partMissing: 'Ein Teil dieser Seite wurde nicht geladen. Bitte laden Sie sie neu.',
     creating: 'Ihre Bestellung wird angelegt …',
-    getIt: 'Herunterladen',
+    getIt: 'Kostenlos bestellen',
     toPayment: 'Weiter zur Zahlung',
     notCreatedYet: 'Ihre Bestellung ist noch nicht angelegt. Wir legen sie an, sobald Sie wieder online sind.',
     thenChoose: 'Sie sehen Ihre Bestellnummer, bevor Sie bezahlen. Dann wählen Sie, wie:',

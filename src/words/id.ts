@@ -581,7 +581,7 @@ export const id: Catalogue = {
     amount: 'Jumlah',
     youAgreed: 'Anda menyetujui',
     refundedNow: 'Dikembalikan sekarang',
-    refundedInAll: 'Dikembalikan seluruhnya',
+    refundedInAll: 'Total dikembalikan',
     partOf: '{part} dari {all}',
     sentBack: 'Dikirim kembali',
     received: 'Diterima',

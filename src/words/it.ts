@@ -608,10 +608,9 @@ export const it: Catalogue = {
     refund: 'Il suo rimborso',
     refundTitle: 'Il suo rimborso è in arrivo.',
     refundText:
-      'Le vengono restituiti tutti i {all} che ha pagato a {seller}. Alla sua banca può servire qualche giorno per mostrarlo. I file di questo ordine non sono più disponibili.',
+      'Le viene restituito l’intero importo di {all} pagato a {seller}. Alla sua banca può servire qualche giorno per mostrarlo. I file di questo ordine non sono più disponibili.',
     refundPartTitle: 'Una parte del prezzo sta tornando a lei.',
-    refundPartText:
-      '{seller} ha rimborsato {part} dei {all} che ha pagato. Alla sua banca può servire qualche giorno per mostrarlo.',
+    refundPartText: '{seller} ha rimborsato {part} su {all}. Alla sua banca può servire qualche giorno per mostrarlo.',
     keepFiles: 'I file restano suoi.',
     restBefore: 'La sua banca le aveva già dato il resto, quindi i file di questo ordine non sono più disponibili.',
     refundFailed: 'Il suo rimborso non è arrivato',

@@ -567,7 +567,7 @@ export const ko: Catalogue = {
     amount: '금액',
     youAgreed: '동의하신 내용',
     refundedNow: '이번 환불',
-    refundedInAll: '전체 환불',
+    refundedInAll: '누적 환불액',
     partOf: '{all} 중 {part}',
     sentBack: '돌려보낸 금액',
     received: '받은 금액',

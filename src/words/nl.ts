@@ -47,7 +47,7 @@ export const nl: Catalogue = {
     orderNumber: 'Bestelnummer',
     recalled: '{name} is teruggeroepen.',
     recalledText:
-      'Het bestand kan niet meer gedownload worden. De reden: ‘{reason}’ Hebt u een kopie, open die dan niet, tenzij de reden zegt dat het mag. Een bestand dat de verkoper ervoor in de plaats zet, verschijnt hier vanzelf.',
+      'Het bestand kan niet meer gedownload worden. De reden: “{reason}” Hebt u een kopie, open die dan niet, tenzij de reden zegt dat het mag. Een bestand dat de verkoper ervoor in de plaats zet, verschijnt hier vanzelf.',
     stepDone: 'klaar',
     stepNow: 'bezig',
     stepOpen: 'volgt nog',
@@ -110,7 +110,7 @@ export const nl: Catalogue = {
     yourCountry: 'Uw land',
     chooseCountry: 'Kies uw land',
     plusTax: 'exclusief belasting, afhankelijk van uw land',
-    countryDoubt: 'Uw verbinding lijkt uit {seen} te komen. Klopt {country}, druk dan nog een keer.',
+    countryDoubt: 'Uw verbinding lijkt te komen uit: {seen}. Klopt {country}, druk dan nog een keer.',
     forBusiness: 'Koopt u voor een bedrijf?',
     vatId: 'Btw-nummer',
     vatIdHint: 'Het EU-register (VIES) controleert het.',

@@ -71,7 +71,7 @@ export const ptBR: Catalogue = {
     discount: 'Desconto',
     paid: 'Pago',
     free: 'Grátis',
-    onStatement: 'Na sua fatura',
+    onStatement: 'No seu extrato',
     soldBy: 'Vendido por {seller}.',
     questions: 'Dúvidas?',
     findOrder: 'Encontrar um pedido',
@@ -130,7 +130,7 @@ export const ptBR: Catalogue = {
     recipient: 'Para {email}',
     confirming: 'Confirmando seu pagamento…',
     pay: 'Pagar {price}',
-    appearsAs: 'Aparece na sua fatura como {text}',
+    appearsAs: 'Aparece no seu extrato como {text}',
     confirmAtBank: 'Se o banco pedir que você confirme, confirme. A cobrança é feita uma só vez.',
     form: 'Formulário de pagamento',
     formLoading: 'Carregando o formulário de pagamento…',
@@ -173,7 +173,7 @@ export const ptBR: Catalogue = {
     keepFiles: 'Os arquivos continuam seus.',
     twice: 'Chegaram dois pagamentos.',
     twiceText:
-      'Você paga uma vez só: devolvemos o segundo pagamento. Pode levar alguns dias para aparecer na sua fatura.',
+      'Você paga uma vez só: devolvemos o segundo pagamento. Pode levar alguns dias para aparecer no seu extrato.',
     filesInReceipt: 'Seus arquivos estão no recibo e na página do seu pedido.',
     linksLast: 'Estes links valem por uma hora. Esta página e o link do recibo criam novos a qualquer momento.',
     noFile: 'Não há arquivo para baixar.',
@@ -192,7 +192,7 @@ export const ptBR: Catalogue = {
       'Ele não corresponde ao preço deste pedido. Seu banco pode levar alguns dias para mostrar. Você pode pedir de novo.',
     refunded: 'Este pedido foi reembolsado',
     refundedText:
-      'O preço inteiro volta para você. Pode levar alguns dias para aparecer na sua fatura. Os arquivos não estão mais disponíveis.',
+      'O preço inteiro volta para você. Pode levar alguns dias para aparecer no seu extrato. Os arquivos não estão mais disponíveis.',
     disputed: 'Este pagamento foi contestado',
     disputedText:
       'Seu banco pediu o dinheiro de volta, por isso os arquivos ficam suspensos até a decisão. Foi um engano? Peça ao seu banco que cancele a disputa. Se a decisão for a favor do vendedor, os arquivos voltam.',

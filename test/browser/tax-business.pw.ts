@@ -109,7 +109,7 @@ test('reads at the field what is wrong with the number, and loses nothing', asyn
   await vatId.fill('FR40303265046')
   await fillCard(page, '4242424242424242')
   await expect(vatId).toHaveAccessibleDescription(
-    /This cannot be a VAT number of France\. Please check each character\./,
+    /This cannot be a VAT number of this country: France\. Please check each character\./,
   )
   await expectAccessible(page, 'pay')
   await payButton(page).click()

@@ -101,12 +101,18 @@ test('no language says that an order was returned, or that a refund is why a par
   }
 })
 
-/** Words for which a language has another one everywhere else. */
+/** Words for which a language has another one everywhere else, and phrases that say something else than was meant. */
 const STRAY: Partial<Record<Locale, RegExp>> = {
   id: /laporan rekening|berkas|peramban/i,
   tr: /hesap özet|geri çekildi|artık yok/i,
-  ar: /مصرفك|المصرف(?!ي)/,
-  hi: /खरीद/,
+  // the underscore of `ord_` goes to the wrong side without a mark
+  ar: /مصرفك|المصرف(?!ي)|ord_[^\u200e]/,
+  he: /ord_[^\u200e]|הוסיפו|שלמו|תחויב/,
+  // a fee
+  hi: /खरीद|शुल्क/,
+  pl: /(?<!z )tym adresem.*kupiono/i,
+  // an invoice, or the bill of a card
+  'pt-BR': /sua fatura/i,
   'zh-Hans': /此代码/,
 }
 
