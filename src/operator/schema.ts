@@ -104,7 +104,7 @@ export const OperatorOrder = Type.Object({
           id: Type.String({ description: 'The processor’s id.' }),
           purpose: Type.Enum(['sale', 'duplicate', 'mismatch'], {
             description:
-              '`duplicate`: a second payment, which goes back. `mismatch`: another amount than the price, which waits for a decision.',
+              '`duplicate`: a second payment, which goes back. `mismatch`: an amount other than the price, which waits for a decision.',
           }),
           amount: Amount,
           currency: Currency,

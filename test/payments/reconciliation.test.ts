@@ -127,7 +127,7 @@ describe('a shop of the sandbox', () => {
       lost.map(({ said }) => said),
       ['JPY 0', 'KWD 0', 'USD 0'],
     )
-    // another amount than the price is held in each; of dollars a bank has just now taken the money that had gone back
+    // an amount other than the price is held in each; of dollars a bank has just now taken the money that had gone back
     assert.deepEqual(
       held.map(({ said }) => said),
       ['JPY 2999', 'KWD 12344', 'USD -1'],

@@ -11,7 +11,7 @@ export const CARDS: readonly (readonly [number: string, scenario: string, label:
   ['4000000000001034', 'repeated_webhook', 'Approves, and the shop is told several times'],
   ['4000000000001042', 'reordered_webhook', 'Approves, and the news arrives out of order'],
   ['4000000000001059', 'late_success', 'Declines, then approves after all'],
-  ['4000000000001067', 'wrong_amount', 'Takes another amount than the price'],
+  ['4000000000001067', 'wrong_amount', 'Takes an amount other than the price'],
   ['4000000000001075', 'double_capture', 'Takes the money twice'],
 ]
 

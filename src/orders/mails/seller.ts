@@ -7,7 +7,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_cannot_be_paid: (order) => ({
     subject: `Buyers cannot pay: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor refused to begin.',
-    text: 'It will refuse every other buyer too until something is changed: a payment method that is not activated, the permissions of the account, or its key. If the account is yours, look into its dashboard. The operator of this service got a message too, and finds the reason with the doctor. Nothing was charged. You get this mail at most once a week.',
+    text: 'It will refuse every other buyer too until this is mended: a payment method is not activated, the account lacks a permission, or its key is wrong. If the account is yours, look into its dashboard. The operator of this service got a message too, and "npm run doctor" finds the reason. Nothing was charged. You get this mail at most once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
   seller_amount_not_taken: (order) => ({
@@ -38,7 +38,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   }),
   seller_needs_review: (order, data) => ({
     subject: `Please look at a payment for ${order.productName}`,
-    title: 'The buyer paid another amount than the price.',
+    title: 'The buyer paid an amount other than the price.',
     text: `${money(order, data)} arrived for an order of ${formatMoney(order.amountMinor, order.currency)}. The buyer has no files, and the money is on hold. The operator of this service decides whether the order is accepted, which gives the buyer the files, or the money is sent back. We have written to the buyer that you will answer.`,
     facts: [
       ['Received', money(order, data)],

@@ -52,7 +52,7 @@ const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
     'The files are no longer available, and the fee for it came back to you.',
   ],
   needs_review: [
-    'The buyer paid another amount than the price.',
+    'The buyer paid an amount other than the price.',
     'Nothing was delivered. The operator of this service accepts the payment or sends it back. We have written to the buyer that you will answer.',
   ],
 }
@@ -69,7 +69,7 @@ const HAPPENINGS: Record<string, string> = {
   partially_refunded: 'Refunded in part',
   duplicate_refunded: 'A second payment arrived and was sent back',
   payment_returned: 'A payment that did not match was sent back',
-  needs_review: 'A payment of another amount than the price',
+  needs_review: 'A payment of an amount other than the price',
   disputed: 'Disputed at the buyer’s bank; files on hold',
   dispute_won: 'Dispute won; files available again',
   charged_back: 'Reversed by the buyer’s bank; files no longer available',

@@ -4,7 +4,7 @@ import type { Attention } from '../api.ts'
 import { address } from '../router.ts'
 
 const WORDS: Record<Attention['what'], string> = {
-  needs_review: 'A buyer paid another amount than the price. The operator decides.',
+  needs_review: 'A buyer paid an amount other than the price. The operator decides.',
   disputed: 'A buyer disputes a payment. The bank waits for an answer.',
   refund_failed: 'A refund did not go through.',
   withdrawn: 'A buyer withdraws from the contract. Refund the order, or write to the buyer.',
