@@ -190,11 +190,11 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
       text: 'Programs that use this key can no longer use your account.',
     },
     payout_details_changed: {
-      subject: `Your payouts from ${host} go to another account`,
+      subject: `New payout details at ${host}`,
       text:
         'by' in notice
           ? `New details for your account at ${notice.by} were entered. Once ${notice.by} takes them, it pays this bank account.`
-          : 'New payout details were entered. Payouts of this currency wait for 72 hours, and then go to this account.',
+          : 'New payout details were entered. Payouts of this currency wait for 72 hours, and then go to the new account.',
     },
     payout_details_removed: {
       subject: `Your payout details at ${host} were removed`,

@@ -169,8 +169,8 @@ test('the owner gets a mail before Razorpay hears of another bank account, and n
   const lost = await browser.call('PUT', '/api/payouts/account', { ...BUSINESS, accountNumber: '5550001112229' })
   assertProblem(lost, 503, 'account_unavailable')
   for (const to of [email, `before-${email}`]) {
-    const mails = await eventually(() => all().shop.mails(to), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
-    const { text } = mails.find(({ subject }) => /go to another account/.test(subject))!
+    const mails = await eventually(() => all().shop.mails(to), (found) => found.some(({ subject }) => subject.startsWith('New payout details'))) // oxfmt-ignore
+    const { text } = mails.find(({ subject }) => subject.startsWith('New payout details'))!
     assert.match(text, /HDFC … 2229/)
     assert.match(text, /at Razorpay/)
     assert.doesNotMatch(text, /72 hours|5550001112229/)
@@ -234,8 +234,8 @@ test('an account number that looks like the number of a card is told together wi
   assert.equal(told.status, 200, JSON.stringify(told.body))
   const { account_number: at, ifsc_code: branch } = product()!.active_configuration.settlements
   assert.deepEqual([branch, at], [ifsc, number])
-  const mails = await eventually(() => all().shop.mails(email), (found) => found.some(({ subject }) => /go to another account/.test(subject))) // oxfmt-ignore
-  assert.match(mails.find(({ subject }) => /go to another account/.test(subject))!.text, /HDFC … 0007/)
+  const mails = await eventually(() => all().shop.mails(email), (found) => found.some(({ subject }) => subject.startsWith('New payout details'))) // oxfmt-ignore
+  assert.match(mails.find(({ subject }) => subject.startsWith('New payout details'))!.text, /HDFC … 0007/)
   // Razorpay takes numbers that are not of the form of RBI
   const other = await all().seller()
   const lettered = { ...business, account: `${ifsc}AB12345` }

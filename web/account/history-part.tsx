@@ -12,7 +12,7 @@ const WHAT: Record<AccountEvent['what'], string> = {
   key_created: 'An API key was made',
   key_rolled: 'An API key got a new secret',
   key_revoked: 'An API key was revoked',
-  payout_details_changed: 'Your money goes to another account',
+  payout_details_changed: 'New payout details were entered',
   payout_details_removed: 'The payout details were removed',
 }
 
