@@ -2,6 +2,7 @@ import type { ComponentChild } from 'preact'
 import type { Catalogue } from '../../src/words/catalogues.ts'
 import { type Plural, say, saySome as saySomeIn } from '../../src/words/say.ts'
 import { LANGUAGE } from './page-data.ts'
+import { waitWords } from './wait-words.ts'
 
 export { say }
 
@@ -25,11 +26,7 @@ export const saySome = (forms: Plural, count: number, values?: Record<string, st
 
 /** A time to wait in words, such as "in 20 seconds". */
 export function inAWhile(seconds: number | undefined): string {
-  if (!seconds || seconds <= 3) return wordsOf('ui').inAMoment
-  const format = new Intl.RelativeTimeFormat(LOCALE)
-  if (seconds < 90) return format.format(seconds, 'second')
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 90 ? format.format(minutes, 'minute') : format.format(Math.ceil(minutes / 60), 'hour')
+  return !seconds || seconds <= 3 ? wordsOf('ui').inAMoment : waitWords(LOCALE, seconds)
 }
 
 /** Browsers on bare systems report languages that do not exist ("en-US@posix"), and Intl throws on those. */
