@@ -506,6 +506,7 @@ export const ar: Catalogue = {
     sentBefore: 'أُرسل هذا الإعلان من قبل بكلمات أخرى.',
     sentBeforeText: 'ارجع وأرسله مرة أخرى.',
     tooMany: 'وصلت من هنا إعلانات كثيرة جدًا.',
+    tooManyText: 'يُرجى الانتظار، أو راسل البائع: رسالة بالبريد تكفي بالقدر نفسه.',
   },
   invoice: {
     invoice: 'فاتورة',

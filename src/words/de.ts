@@ -535,6 +535,7 @@ export const de: Catalogue = {
     sentBefore: 'Diese Erklärung wurde schon mit anderen Worten gesendet.',
     sentBeforeText: 'Gehen Sie zurück und senden Sie sie noch einmal.',
     tooMany: 'Von hier kamen zu viele Erklärungen.',
+    tooManyText: 'Bitte warten Sie, oder schreiben Sie dem Anbieter: Eine Mail ist ebenso gut.',
   },
   invoice: {
     invoice: 'Rechnung',

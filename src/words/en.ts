@@ -530,6 +530,7 @@ export const en = {
     sentBefore: 'This statement was sent before with other words.',
     sentBeforeText: 'Go back, and send it once more.',
     tooMany: 'Too many statements came from here.',
+    tooManyText: 'Please wait, or write to the seller: an e-mail works just as well.',
   },
   /** Invoices: the texts of the documents, and those about them on the page of an order. */
   invoice: {

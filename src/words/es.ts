@@ -522,6 +522,7 @@ export const es: Catalogue = {
     sentBefore: 'Esta declaración ya se envió con otras palabras.',
     sentBeforeText: 'Vuelva atrás y envíela otra vez.',
     tooMany: 'Llegaron demasiadas declaraciones desde aquí.',
+    tooManyText: 'Espere, o escriba al vendedor: un correo vale lo mismo.',
   },
   invoice: {
     invoice: 'Factura',

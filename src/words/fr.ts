@@ -529,6 +529,7 @@ export const fr: Catalogue = {
     sentBefore: 'Cette déclaration a déjà été envoyée avec d’autres mots.',
     sentBeforeText: 'Revenez en arrière et envoyez-la à nouveau.',
     tooMany: 'Trop de déclarations sont venues d’ici.',
+    tooManyText: 'Patientez, ou écrivez au vendeur : un e-mail a la même valeur.',
   },
   invoice: {
     invoice: 'Facture',

@@ -500,6 +500,7 @@ export const he: Catalogue = {
     sentBefore: 'ההצהרה הזאת כבר נשלחה בעבר במילים אחרות.',
     sentBeforeText: 'נא לחזור ולשלוח אותה שוב.',
     tooMany: 'התקבלו מכאן יותר מדי הצהרות.',
+    tooManyText: 'נא להמתין, או לכתוב למוכר: הודעת דוא״ל תקפה באותה מידה.',
   },
   invoice: {
     invoice: 'חשבונית',

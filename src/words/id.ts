@@ -523,6 +523,7 @@ export const id: Catalogue = {
     sentBefore: 'Pernyataan ini sudah dikirim sebelumnya dengan kata lain.',
     sentBeforeText: 'Kembali, dan kirim sekali lagi.',
     tooMany: 'Terlalu banyak pernyataan datang dari sini.',
+    tooManyText: 'Silakan tunggu, atau tulis kepada penjual: email sama sahnya.',
   },
   invoice: {
     invoice: 'Faktur',

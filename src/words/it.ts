@@ -524,6 +524,7 @@ export const it: Catalogue = {
     sentBefore: 'Questa dichiarazione è già stata inviata con altre parole.',
     sentBeforeText: 'Torni indietro e la invii di nuovo.',
     tooMany: 'Da qui sono arrivate troppe dichiarazioni.',
+    tooManyText: 'Attenda, o scriva al venditore: un’e-mail vale altrettanto.',
   },
   invoice: {
     invoice: 'Fattura',

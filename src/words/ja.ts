@@ -515,6 +515,7 @@ export const ja: Catalogue = {
     sentBefore: 'この表明は、以前に別の内容で送信されています。',
     sentBeforeText: '戻って、もう一度送信してください。',
     tooMany: 'ここからの表明が多すぎます。',
+    tooManyText: 'しばらくお待ちいただくか、販売者にご連絡ください。メールでも同じように撤回できます。',
   },
   invoice: {
     invoice: '請求書',

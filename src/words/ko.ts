@@ -510,6 +510,7 @@ export const ko: Catalogue = {
     sentBefore: '이 의사 표시는 이전에 다른 내용으로 보내졌습니다.',
     sentBeforeText: '돌아가서 다시 한번 보내세요.',
     tooMany: '이곳에서 온 의사 표시가 너무 많습니다.',
+    tooManyText: '기다리시거나 판매자에게 연락하세요. 이메일도 똑같이 유효합니다.',
   },
   invoice: {
     invoice: '청구서',

@@ -523,6 +523,7 @@ export const nl: Catalogue = {
     sentBefore: 'Deze verklaring is eerder met andere woorden verstuurd.',
     sentBeforeText: 'Ga terug en verstuur haar nog eens.',
     tooMany: 'Er kwamen te veel verklaringen van hier.',
+    tooManyText: 'Wacht even, of schrijf de verkoper: een mail is even goed.',
   },
   invoice: {
     invoice: 'Factuur',

@@ -519,6 +519,7 @@ export const pl: Catalogue = {
     sentBefore: 'To oświadczenie wysłano już wcześniej z inną treścią.',
     sentBeforeText: 'Wróć i wyślij je jeszcze raz.',
     tooMany: 'Wysłano stąd zbyt wiele oświadczeń.',
+    tooManyText: 'Poczekaj lub napisz do sprzedawcy: mail jest równie dobry.',
   },
   invoice: {
     invoice: 'Faktura',

@@ -518,6 +518,7 @@ export const ptBR: Catalogue = {
     sentBefore: 'Esta declaração já foi enviada com outras palavras.',
     sentBeforeText: 'Volte e envie-a mais uma vez.',
     tooMany: 'Chegaram declarações demais daqui.',
+    tooManyText: 'Aguarde, ou escreva ao vendedor: um e-mail vale o mesmo.',
   },
   invoice: {
     invoice: 'Fatura',

@@ -512,6 +512,7 @@ export const tr: Catalogue = {
     sentBefore: 'Bu beyan daha önce başka sözlerle gönderildi.',
     sentBeforeText: 'Geri dönün ve bir kez daha gönderin.',
     tooMany: 'Buradan çok fazla beyan geldi.',
+    tooManyText: 'Lütfen bekleyin veya satıcıya yazın: bir e-posta da aynı ölçüde geçerlidir.',
   },
   invoice: {
     invoice: 'Fatura',

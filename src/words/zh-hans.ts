@@ -492,6 +492,7 @@ export const zhHans: Catalogue = {
     sentBefore: '此声明此前已以不同的内容发送过。',
     sentBeforeText: '请返回，再发送一次。',
     tooMany: '从这里发出的声明过多。',
+    tooManyText: '请稍候，或写信给卖家：电子邮件同样有效。',
   },
   invoice: {
     invoice: '发票',

@@ -119,3 +119,21 @@ test('what a buyer pastes with tabs, no-break spaces and control characters is t
   await expect(page.locator('dd').filter({ hasText: /^Bob Buyer$/ })).toBeVisible()
   await expect(page.locator('dd').filter({ hasText: /^the book of 3 July$/ })).toBeVisible()
 })
+
+test('too many statements from one network: the page names the other way, and not guessers', async ({ page }) => {
+  await page.route('**/api/withdrawals', (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '720' },
+      contentType: 'application/problem+json',
+      json: { status: 429, code: 'rate_limited', detail: 'Too many statements came from your network.' },
+    }),
+  )
+  await page.goto(`/withdraw/?order=ord_${'0'.repeat(26)}`)
+  await fill(page, newEmail())
+  await page.getByRole('button', { name: 'Withdraw from contract here' }).click()
+  await page.getByRole('button', { name: 'Confirm withdrawal' }).click()
+  const alert = page.getByRole('alert')
+  await expect(alert).toContainText('Please wait, or write to the seller: an e-mail works just as well.')
+  await expect(alert).not.toContainText('guessers')
+})

@@ -10,6 +10,6 @@ export function explainWithdrawal(trouble: unknown): Said {
   if (trouble instanceof ApiError && trouble.code === 'idempotency_key_reused')
     return { title: WORDS.sentBefore, text: WORDS.sentBeforeText }
   if (trouble instanceof ApiError && trouble.code === 'rate_limited')
-    return { title: WORDS.tooMany, text: explainToBuyer(trouble).text ?? '' }
+    return { title: WORDS.tooMany, text: WORDS.tooManyText }
   return explainToBuyer(trouble)
 }
