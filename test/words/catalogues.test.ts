@@ -128,6 +128,11 @@ test('a language has one term for one thing, and the link to the withdrawal has 
   }
 })
 
+test('French has a space that does not break before its marks, and inside its quotation marks', async () => {
+  for (const [name, text] of textsOf(await catalogueOf('fr')))
+    assert.doesNotMatch(text, / [?;!»:]|« |[^\s\u202f][?!;](?=\s|$)|«[^\u00a0]|[^\u00a0]»/, `${name}: ${text}`)
+})
+
 /** The word for a debit card in each language. */
 const DEBIT_CARDS =
   'بطاقة خصم|Debitkarte|Tarjeta de débito|Carte de débit|כרטיס חיוב מיידי|डेबिट कार्ड|Kartu debit|Carta di debito|デビットカード|체크카드|Betaalpas|Karta debetowa|Cartão de débito|Banka kartı|借记卡'
