@@ -26,6 +26,9 @@ export const percentText = (percent: number, locale: string): string => percents
 /** A time for a reader whose clock is not known. */
 export const timeText = (at: Date, locale: string): string => `${times(locale).format(at)} UTC`
 
+/** As `timeText`, to the second. */
+export const exactTimeText = (at: Date, locale: string): string => `${exactTimes(locale).format(at)} UTC`
+
 /** Keeps the result of `make` for each language: making it takes a hundred times as long as using it. */
 function kept<Made>(make: (locale: string) => Made): (locale: string) => Made {
   const all = new Map<string, Made>()
@@ -37,4 +40,7 @@ const percents = kept((locale) => new Intl.NumberFormat(locale, { style: 'percen
 const numbers = kept((locale) => new Intl.NumberFormat(locale))
 const times = kept(
   (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+)
+const exactTimes = kept(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }),
 )

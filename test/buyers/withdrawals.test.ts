@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { findForgotten } from '../../src/buyers/withdrawals/orders.ts'
 import { shortNumber } from '../../src/kit/order-number.ts'
+import { exactTimeText } from '../../src/words/say.ts'
 import { OPERATOR, operatorOf, reviewedOrder } from '../operator/support.ts'
 import { holdBank, query, times } from '../stand-ins/processor.ts'
 import { newAddress, newBrowser, newMailbox } from '../support/seller.ts'
@@ -83,7 +84,7 @@ test('a statement is acknowledged by mail with its content and its time to the s
   assert.match(body.receivedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const [mail] = await mails(email, ACKNOWLEDGED, 1)
   const parts = ['I withdraw from the contract', 'Bob Buyer', 'A book, last week', body.withdrawalId]
-  for (const part of [...parts, body.receivedAt.replace('T', ' ').replace('Z', ' UTC')])
+  for (const part of [...parts, exactTimeText(new Date(body.receivedAt), 'en')])
     assert(mail!.text.includes(part), `${part} is in ${mail!.text}`)
 })
 

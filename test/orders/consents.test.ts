@@ -110,6 +110,11 @@ test('the receipt repeats what the buyer agreed to', async () => {
     (mails) => mails.length > 0,
   )
   for (const { texts } of ASKED) assert(receipt!.text.includes(texts.en), receipt!.text)
+  assert.match(
+    receipt!.text,
+    /\(\w+ \d+, \d{4}, \d+:\d\d:\d\d\s[AP]M\s+UTC\)/,
+    'the time is written as the other times',
+  )
 })
 
 test('a chosen price and a code need the consent as well, and a free product needs none', async () => {

@@ -3,10 +3,9 @@ import type { Db } from '../../kit/database.ts'
 import { DropJob, type Jobs } from '../../kit/jobs.ts'
 import { type Lines, renderMail, withDeadLinks } from '../../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
-import type { Catalogue } from '../../words/catalogues.ts'
-import { layoutIn, readingOf } from '../../words/mail-language.ts'
-import { say } from '../../words/say.ts'
-import { COLUMNS, type Row, toTheSecond } from './statements.ts'
+import { type Reading, layoutIn, readingOf } from '../../words/mail-language.ts'
+import { exactTimeText, say } from '../../words/say.ts'
+import { COLUMNS, type Row } from './statements.ts'
 
 /** Mails the acknowledgement of each statement: its content, and when it came, on a medium that the buyer can keep. */
 export async function sendAcknowledgements(
@@ -19,7 +18,7 @@ export async function sendAcknowledgements(
     const { rows } = await sql<Row>`select ${COLUMNS} from withdrawals where id = ${id}`.execute(db)
     if (!rows[0]) return
     const reading = await readingOf(locale)
-    const lines = acknowledgement(rows[0], host, reading.words)
+    const lines = acknowledgement(rows[0], host, reading)
     try {
       await mailer(jobId, {
         to: rows[0].email,
@@ -39,7 +38,7 @@ export async function sendAcknowledgements(
 const acknowledgement = (
   { id, name, contract, email, receivedAt }: Row,
   host: string,
-  { mail, ui, withdraw }: Catalogue,
+  { locale, words: { mail, ui, withdraw } }: Reading,
 ): Lines => ({
   subject: mail.withdrawal,
   title: mail.withdrawalTitle,
@@ -49,7 +48,7 @@ const acknowledgement = (
     [mail.name, withDeadLinks(name)],
     [mail.contract, withDeadLinks(contract)],
     [ui.email, withDeadLinks(email)],
-    [mail.received, toTheSecond(receivedAt).replace('T', ' ').replace('Z', ' UTC')],
+    [mail.received, exactTimeText(receivedAt, locale)],
     [withdraw.reference, id],
   ],
   note: say(mail.withdrawalNote, { host }),

@@ -97,4 +97,4 @@ const viewOf = ({ id, receivedAt, ...row }: Row): Withdrawal => ({
 })
 
 /** 2026-11-24T12:00:05Z: the acknowledgement has to name the time to the second. */
-export const toTheSecond = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`
+const toTheSecond = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`

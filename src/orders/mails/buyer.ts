@@ -2,7 +2,7 @@ import type { Locale } from '../../kit/locales.ts'
 import { formatMoney, fullPriceOf } from '../../kit/money.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Reading } from '../../words/mail-language.ts'
-import { say, saySome, sentences, timeText } from '../../words/say.ts'
+import { exactTimeText, say, saySome, sentences, timeText } from '../../words/say.ts'
 import { consentsView } from '../consents/consents.ts'
 import { type BuyerMail, type MailData, type MailOrder, type MailText, numberOf } from './mail-data.ts'
 import { taxFacts } from './tax-facts.ts'
@@ -209,10 +209,10 @@ const orderFacts = (order: MailOrder, reading: Reading): Facts => [
   ...numberFacts(order, reading),
 ]
 /** A medium that the buyer can keep has to repeat it. */
-const consentFacts = ({ consents }: MailOrder, { words }: Reading): Facts =>
+const consentFacts = ({ consents }: MailOrder, { locale, words }: Reading): Facts =>
   consentsView(consents).map(({ text, at }) => [
     words.mail.youAgreed,
-    `${text} (${at.slice(0, 19).replace('T', ' ')} UTC)`,
+    `${text} (${exactTimeText(new Date(at), locale)})`,
   ])
 
 /** The files by name, if they are few and the seller is trusted. */
