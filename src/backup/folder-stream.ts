@@ -69,7 +69,8 @@ export async function unpack(
     const handle = await fs.open(target, 'wx', 0o600)
     try {
       for (let block = await reader.block(); block.length > 0; block = await reader.block()) {
-        await handle.write(block)
+        // `write` can write less, as on a disk that is nearly full
+        await handle.writeFile(block)
         bytes += block.length
       }
     } finally {
