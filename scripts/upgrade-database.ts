@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CannotStart } from '../src/kit/cannot-start.ts'
 import { type EmbeddedPostgres, startEmbedded } from '../src/kit/embedded.ts'
+import { findPostmaster } from '../src/kit/embedded/pid-file.ts'
 import { packagedMajor } from '../src/kit/embedded/place.ts'
 import { copyDatabase } from './upgrade-database/copy.ts'
 import { bringUp } from './upgrade-database/schema.ts'
@@ -35,11 +36,14 @@ async function upgradeDatabase(given: string | undefined): Promise<void> {
     throw new CannotStart('DATABASE_URL is set: the tools of its server upgrade it (pg_upgrade, or your provider’s).')
   const home = path.join(dataDir, 'postgres')
   const [data, made] = [path.join(home, 'data'), path.join(home, 'upgraded')]
-  finish(data, made)
+  // a kill between the two renames, or after them; else a complete copy is an old one, and the database can have sold on since
+  if (!fs.existsSync(data) || !fs.existsSync(path.join(made, 'data'))) finish(data, made)
   const from = majorOf(data)
   if (!from) throw new CannotStart(`There is no database in ${data}.`)
   const to = packagedMajor()
   if (to === from) return void console.log(`The database is of PostgreSQL ${from}, as it should be.`)
+  if (fs.existsSync(`${data}-${from}`))
+    throw new CannotStart(`${data}-${from} is there already, from an earlier upgrade: remove it, or move it elsewhere.`)
   fs.rmSync(made, { recursive: true, force: true })
   refuseFullDisk(home, data)
   if (given && !fs.existsSync(path.join(given, 'bin'))) throw new CannotStart(`${given} has no programs of PostgreSQL.`)
@@ -77,12 +81,13 @@ function finish(data: string, made: string): void {
   const complete = path.join(made, 'complete')
   if (!fs.existsSync(complete)) return
   const kept = `${data}-${fs.readFileSync(complete, 'utf8')}`
+  if (findPostmaster(data)) throw new CannotStart(`A service uses ${data}: stop it, and run this command again.`)
   if (fs.existsSync(path.join(made, 'data'))) {
+    // before the renames: these segments are of the former log, and the new database would send them as its own. Their data are in the copy
+    fs.rmSync(path.join(path.dirname(data), 'wal'), { recursive: true, force: true })
     if (fs.existsSync(data)) fs.renameSync(data, kept)
     fs.renameSync(path.join(made, 'data'), data)
   }
-  // segments that wait there for the backup are of the former log, and their data are in the copy
-  fs.rmSync(path.join(path.dirname(data), 'wal'), { recursive: true, force: true })
   fs.rmSync(made, { recursive: true, force: true })
   console.log(`Done: start the service. The former data are kept in ${kept}: remove them when all is well.`)
 }

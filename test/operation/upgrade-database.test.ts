@@ -66,16 +66,28 @@ test('the command: killed before its last step it does that first, beside a runn
     out,
     /^Done: start the service\. The former data are kept in \S+data-17: remove them when all is well\.$/m,
   )
+  // killed after both renames: the log that is there is that of the new database
+  fs.mkdirSync(path.join(home, 'upgraded'))
+  fs.writeFileSync(path.join(home, 'upgraded', 'complete'), '17')
+  fs.mkdirSync(path.join(home, 'wal'))
+  assert.equal(upgradeDatabase(dataDir).status, 0)
+  assert(fs.existsSync(path.join(home, 'wal')))
   const again = await startService(t, dataDir)
   assert.equal((await again.status(orderId)).status, 200)
 
   fs.writeFileSync(path.join(home, 'data', 'PG_VERSION'), '17\n')
   const nowhere = path.join(ROOT, 'nowhere')
+  // an earlier call has failed before its first rename, and the service has sold on
+  fs.mkdirSync(path.join(home, 'upgraded', 'data'), { recursive: true })
+  fs.writeFileSync(path.join(home, 'upgraded', 'complete'), '17')
   assert.match(upgradeDatabase(dataDir, '--programs', nowhere).out, /nowhere has no programs of PostgreSQL\.$/m)
   assert.match(
     upgradeDatabase(dataDir, '--programs', packagedPrograms()).out,
     /is in use by another process \(\d+\): stop that one/,
   )
+  assert(fs.existsSync(path.join(home, 'data', 'postmaster.pid')), 'its data are in their place')
+  fs.mkdirSync(path.join(home, 'data-17'))
+  assert.match(upgradeDatabase(dataDir).out, /data-17 is there already, from an earlier upgrade: remove it/)
   fs.writeFileSync(path.join(home, 'data', 'PG_VERSION'), '7\n')
   assert.match(
     upgradeDatabase(dataDir).out,
