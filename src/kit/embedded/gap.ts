@@ -4,7 +4,13 @@ import path from 'node:path'
 /** This file says that segments are missing in the log: only a copy of the whole database that begins later leads to its newest state. */
 const markOf = (walFolder: string) => path.join(walFolder, 'gap')
 
-export const markGap = (walFolder: string): void => fs.writeFileSync(markOf(walFolder), '', { flush: true })
+/** Marks a gap. The new mark replaces the former one, which this process cannot write to if root has made it, as in an upgrade. */
+export function markGap(walFolder: string): void {
+  const fresh = `${markOf(walFolder)}.${process.pid}`
+  fs.rmSync(fresh, { force: true })
+  fs.writeFileSync(fresh, '', { flush: true })
+  fs.renameSync(fresh, markOf(walFolder))
+}
 
 /** When the last gap came. Undefined: the log has none since the last copy. */
 export const gapOf = (walFolder: string): number | undefined =>
