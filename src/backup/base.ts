@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Dirent } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -179,8 +180,8 @@ async function lastSegmentSent(
 }
 
 /** The folders and files to copy. pg_control comes last, because it says how far the files are. */
-async function entriesOf(dataDir: string) {
-  const found = await fs.readdir(dataDir, { recursive: true, withFileTypes: true })
+export async function entriesOf(dataDir: string) {
+  const found = await allBelow(dataDir)
   const all = found.map((entry) => ({
     path: path.relative(dataDir, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'),
     isFolder: entry.isDirectory(),
@@ -196,6 +197,18 @@ async function entriesOf(dataDir: string) {
     ...kept.filter(({ isFile }) => isFile).sort(byPath).map(({ path: name }) => ({ path: name })),
     { path: CONTROL },
   ] // oxfmt-ignore
+}
+
+async function allBelow(dataDir: string): Promise<Dirent[]> {
+  for (;;) {
+    try {
+      return await fs.readdir(dataDir, { recursive: true, withFileTypes: true })
+    } catch (error) {
+      const { code, path: gone } = error as NodeJS.ErrnoException
+      // PostgreSQL has removed a folder below it, such as that of a query's temporary files
+      if (code !== 'ENOENT' || gone === dataDir) throw error
+    }
+  }
 }
 
 async function one<Row>(db: Db, query: ReturnType<typeof sql<Row>>): Promise<Row> {
