@@ -119,8 +119,11 @@ async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }
     installation,
   }
   await lastSegmentSent(vault, base, sendWal, walWaitMs)
+  // segments that went since then can be those that this copy needs
+  if (gapOf(wal.folder) !== gap)
+    throw new Error('the log has got a gap during the copy, so the copy is of no use: it has to be made again')
   await vault.putJson(baseManifest(id), base)
-  // a gap that came meanwhile is behind this copy
+  // a gap that came meanwhile is behind this copy, whose part of the log was sent before
   if (gap !== undefined && gap === gapOf(wal.folder)) endGap(wal.folder)
   return base
 }

@@ -10,6 +10,7 @@ import { prune, readBases } from '../../src/backup/retention.ts'
 import { sendWal } from '../../src/backup/wal.ts'
 import { findRunning } from '../../src/kit/embedded.ts'
 import { clusterId } from '../../src/kit/embedded/cluster.ts'
+import { markGap } from '../../src/kit/embedded/gap.ts'
 import { newId } from '../../src/kit/ids.ts'
 import { diskPath } from '../../src/kit/storage/disk.ts'
 import { type Vault, openVault } from '../../src/kit/vault/vault.ts'
@@ -311,4 +312,13 @@ test('a file that cannot be read keeps no copy of the database from being made, 
   const whole = await runScript('backup', env)
   assert.deepEqual([whole.status, whole.err], [0, ''], whole.out)
   assert(fs.existsSync(path.join(place, 'files', first)))
+})
+
+test('a copy during which parts of the log were lost is not taken for a whole one', async () => {
+  const { dataDir, vault } = started()
+  const before = await idsOf(vault)
+  const copy = await copyThatWaits(dataDir, vault)
+  markGap(running(dataDir).walFolder)
+  await assert.rejects(copy.goOn(), /^Error: the log has got a gap during the copy/)
+  assert.deepEqual(await idsOf(vault), before)
 })
