@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readBackup } from './config/backup.ts'
@@ -16,6 +17,7 @@ import { CannotStart } from './kit/cannot-start.ts'
 import { headerName } from './kit/country.ts'
 import { DEADLINES } from './kit/deadlines.ts'
 import { storedSecret } from './kit/stored-secret.ts'
+import { UNFINISHED } from './kit/unfinished-restore.ts'
 import {
   cookieDomain,
   limitList,
@@ -158,12 +160,21 @@ export function readConfig(env: Environment = process.env): Config {
   problems.push(...problemsOfHosts(config))
   problems.push(...(isPublic ? problemsOfPublic(config, reader) : problemsOfPrivate(config, reader)))
   problems.push(...problemsOfKeys(config, reader), ...problemsOfParts(config, reader, env))
-  problems.push(...problemsOfNames(env, reader.names))
+  problems.push(...problemsOfNames(env, reader.names), ...problemsOfRestore(config))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
   const usedSecrets = secrets.length > 0 ? secrets : [storedSecret(secretFile)]
   if (usedSecrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
   return Object.freeze({ ...config, secrets: usedSecrets })
+}
+
+/** A start during a restore, or after one that was cut off, would make an empty shop, which the restore then refuses. */
+function problemsOfRestore({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): string[] {
+  const restoring = path.join(dataDir, UNFINISHED)
+  if (databaseUrl || !fs.existsSync(restoring) || fs.existsSync(path.join(dataDir, 'postgres'))) return []
+  return [
+    `DATA_DIR: a restore works in ${restoring}, or was cut off: wait for its end, or remove that folder and run it again`,
+  ]
 }
 
 /**

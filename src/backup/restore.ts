@@ -9,6 +9,7 @@ import { startEmbedded } from '../kit/embedded.ts'
 import { packagedMajor } from '../kit/embedded/place.ts'
 import { recover } from '../kit/embedded/recovery.ts'
 import { writeStorageId } from '../kit/installation.ts'
+import { UNFINISHED } from '../kit/unfinished-restore.ts'
 import { isOfStore } from '../kit/storage/s3-client.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { SealError, isDamage } from '../kit/vault/sealed.ts'
@@ -21,8 +22,6 @@ import { unpack } from './folder-stream.ts'
 import { keptBases, readBases } from './retention.ts'
 import { positionOf, segmentsOfWay } from './timelines.ts'
 
-/** The folder inside of DATA_DIR in which a restore works until it is complete. */
-const UNFINISHED = 'restoring'
 const MARK = 'This folder is being restored. If no restore runs any more, remove it and run the restore again.\n'
 
 export interface Restored {

@@ -674,3 +674,14 @@ test('a start with a wrong setting ends at once, says which, and touches nothing
   )
   assert(!fs.existsSync(dataDir))
 })
+
+test('beside a restore that is not complete nothing starts and nothing is made; one that is moved into its place starts', async (t) => {
+  const dataDir = await temporaryFolder(t)
+  const unfinished = path.join(dataDir, 'restoring')
+  fs.mkdirSync(unfinished)
+  const env = { DATA_DIR: dataDir }
+  assert.throws(() => readConfig(env), /DATA_DIR: a restore works in \S+restoring, or was cut off: wait for its end, or remove/) // oxfmt-ignore
+  assert.deepEqual(fs.readdirSync(dataDir), ['restoring'])
+  fs.mkdirSync(path.join(dataDir, 'postgres'))
+  assert.equal(readConfig(env).dataDir, dataDir)
+})
