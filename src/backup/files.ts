@@ -53,10 +53,10 @@ export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Prom
         done.failed.isAll = false
         return done
       }
-      const isWhole = sha256 !== undefined && (file.sha256 === null || sha256 === file.sha256)
+      const isWhole = sha256 !== undefined
       // a lost file is noted too, so that it is not looked for each minute
       await sql`
-        insert into backup_files (key, sha256) values (${file.key}, ${isWhole ? sha256 : null}) on conflict do nothing`.execute(
+        insert into backup_files (key, sha256) values (${file.key}, ${sha256 ?? null}) on conflict do nothing`.execute(
         db,
       )
       if (isWhole) done.copied++
@@ -96,19 +96,29 @@ async function newFiles(db: Db, after: string): Promise<Stored[]> {
   return rows
 }
 
-/** Returns the hash of the copied bytes, or undefined when the storage has no such file. */
-async function copyFile(storage: Storage, vault: Vault, { key }: Stored): Promise<string | undefined> {
+/** Returns the hash of the copied bytes, or undefined when the storage has no such file, or has it with other bytes. */
+async function copyFile(storage: Storage, vault: Vault, { key, sha256 }: Stored): Promise<string | undefined> {
   if (!(await storage.stat(key))) return undefined
   const hash = createHash('sha256')
   const bytes = await storage.read(key)
+  let copied: string | undefined
+  const isOther = () => copied !== undefined && sha256 !== null && copied !== sha256
   async function* hashed() {
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
       hash.update(chunk)
       yield chunk
     }
+    copied = hash.digest('hex')
+    // nothing is put then, because the backup can have the file from before it was damaged, as after a restore
+    if (isOther()) throw new Error(`the storage has other bytes of ${key}`)
   }
-  await vault.put(fileName(key), hashed())
-  return hash.digest('hex')
+  try {
+    await vault.put(fileName(key), hashed())
+    return copied
+  } catch (error) {
+    if (isOther()) return undefined
+    throw error
+  }
 }
 
 /**

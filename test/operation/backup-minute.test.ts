@@ -180,6 +180,21 @@ test('while the log has a gap and another backup is under way, the service comes
   assert.deepEqual([runs, added.length], [2, 1])
 })
 
+test('a damaged file of the storage leaves the copy that the backup has as it is, and is named', async (t) => {
+  const shop = await startTestShop(t)
+  await shop.product()
+  const [key = ''] = await keysOf(shop)
+  const disk = await openStorage(shop.config)
+  const { run, vault } = await minuteJob(t, shop, disk)
+  await run()
+  const whole = await buffer((await vault.read(fileName(key)))!)
+  // as after a restore to a moment before the copy
+  await sql`delete from backup_files`.execute(shop.db)
+  await disk.put(key, Readable.from([Buffer.alloc(whole.length)]))
+  await assert.rejects(run(), { message: `the storage does not have these files, or has other bytes: ${key}` })
+  assert((await buffer((await vault.read(fileName(key)))!)).equals(whole))
+})
+
 test('a program of the backup that takes too long is ended', async () => {
   const { status } = await ownProcesses(1).run('backup')
   assert.equal(status, null)
