@@ -95,14 +95,10 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     copying = copyFiles(parts, vault).finally(() => (copying = undefined))
     await copying
   })
-  // a drill that fails returns: only one that was interrupted is done again
+  let drilling: Promise<void> | undefined
   await jobs.on('backup_drill', LONG_JOB, async () => {
-    const startedAt = new Date()
-    const { status, lastLine: problem } = await processes.run('drill', '--by-service')
-    if (status === 0) return
-    await noteUnnoted(db, { kind: 'drill', startedAt, problem })
-    log.error({ problem }, 'the restore drill failed')
-    await tellDrillFailed(db, jobs, config.operators, problem)
+    // a long drill outlasts its job and goes on: the next try waits for it too, and begins no second one beside it
+    await (drilling ??= runDrill(parts, processes).finally(() => (drilling = undefined)))
   })
   await jobs.every(WEEKLY, 'backup_drill_weekly', () =>
     inTransaction(db, (tx) => jobs.add(tx, 'backup_drill', [{ data: {} }])),
@@ -135,6 +131,16 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     },
   }
 } // oxfmt-ignore
+
+/** A drill that fails returns: only one that was interrupted is done again. */
+async function runDrill({ db, jobs, log, config }: BackupParts, processes: Processes): Promise<void> {
+  const startedAt = new Date()
+  const { status, lastLine: problem } = await processes.run('drill', '--by-service')
+  if (status === 0) return
+  await noteUnnoted(db, { kind: 'drill', startedAt, problem })
+  log.error({ problem }, 'the restore drill failed')
+  await tellDrillFailed(db, jobs, config.operators, problem)
+}
 
 async function runBackup(
   { db, jobs, log }: BackupParts,

@@ -52,8 +52,8 @@ async function minuteJob(t: Ends, shop: TestShop, storage: Storage, processes?: 
     ...(processes && { processes }),
   })
   t.after(() => backup.stop())
-  const [run, runBackup] = ['backup_files', 'backup'].map((queue) => handlers.get(queue)!) as [() => Promise<void>, (data: object) => Promise<void>] // oxfmt-ignore
-  return { run, runBackup, added, backup, walFolder, vault: openVault({ folder }, [BACKUP_KEY]) }
+  const [run, runDrill, runBackup] = ['backup_files', 'backup_drill', 'backup'].map((queue) => handlers.get(queue)!) as [() => Promise<void>, () => Promise<void>, (data: object) => Promise<void>] // oxfmt-ignore
+  return { run, runDrill, runBackup, added, backup, walFolder, vault: openVault({ folder }, [BACKUP_KEY]) }
 }
 
 const keysOf = async (shop: TestShop): Promise<string[]> =>
@@ -178,6 +178,27 @@ test('while the log has a gap and another backup is under way, the service comes
   fs.rmSync(path.join(walFolder, 'gap'))
   await runBackup(data)
   assert.deepEqual([runs, added.length], [2, 1])
+})
+
+test('a drill that outlasts its job is not begun a second time beside itself, and the next one is', async (t) => {
+  const shop = await startTestShop(t)
+  const ends = Promise.withResolvers<void>()
+  let runs = 0
+  const processes = {
+    async run() {
+      runs++
+      await ends.promise
+      return { status: 0, lastLine: '' }
+    },
+    stop: () => {},
+  }
+  const { runDrill } = await minuteJob(t, shop, await openStorage(shop.config), processes)
+  const tries = [runDrill(), runDrill()]
+  assert.equal(runs, 1)
+  ends.resolve()
+  await Promise.all(tries)
+  await runDrill()
+  assert.equal(runs, 2)
 })
 
 test('a damaged file of the storage leaves the copy that the backup has as it is, and is named', async (t) => {
