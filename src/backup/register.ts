@@ -104,7 +104,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     inTransaction(db, (tx) => jobs.add(tx, 'backup_drill', [{ data: {} }])),
   )
   let isFirst = true
-  const isOnItsWay = await addOverdue(db, jobs, wal.folder)
+  const isOnItsWay = await isOverdue(db, wal.folder)
+  if (isOnItsWay) await addBackup(db, jobs, { fast: true, ifOverdue: true })
   const begin = async () => {
     if (!isFirst) return
     await claimPlace(db, vault, wal.folder)
@@ -146,9 +147,10 @@ async function runBackup(
   { db, jobs, log }: BackupParts,
   processes: Processes,
   walFolder: string,
-  { fast, ifGap }: BackupJob,
+  { fast, ifGap, ifOverdue }: BackupJob,
 ) {
   if (ifGap && gapOf(walFolder) === undefined) return
+  if (ifOverdue && !(await isOverdue(db, walFolder))) return
   const startedAt = new Date()
   const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
   if (status === UNDER_WAY) {
@@ -183,6 +185,8 @@ interface BackupJob {
   fast: boolean
   /** Only when the log still has a gap. */
   ifGap?: boolean
+  /** Only when it still is: each start before the first copy is complete adds one more. */
+  ifOverdue?: boolean
 }
 
 const addBackup = (db: Db, jobs: Jobs, data: BackupJob, startAfterSeconds = 0) =>
@@ -204,15 +208,13 @@ async function beginsAnew(dataDir: string, cluster: string, vault: Vault): Promi
   }
 }
 
-/** Adds a backup when the last one is too old, or there is none, or the log has a gap since. Returns whether it did. */
-async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<boolean> {
+/** Whether the last backup is too old, or there is none, or the log has a gap since. */
+async function isOverdue(db: Db, walFolder: string): Promise<boolean> {
   const { rows } = await sql`
     select from backup_runs where kind = 'base' and problem is null
       and finished_at between now() - make_interval(hours => ${OLDEST_HOURS}) and now()
     limit 1`.execute(db)
-  if (rows.length > 0 && gapOf(walFolder) === undefined) return false
-  await addBackup(db, jobs, { fast: true })
-  return true
+  return rows.length === 0 || gapOf(walFolder) !== undefined
 }
 
 /** For alarms: the age of the last backup and drill, and of the oldest change that is not in the backup yet. */

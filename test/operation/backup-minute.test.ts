@@ -180,6 +180,27 @@ test('while the log has a gap and another backup is under way, the service comes
   assert.deepEqual([runs, added.length], [2, 1])
 })
 
+test('of several starts before the first copy is complete, only one makes a copy', async (t) => {
+  const shop = await startTestShop(t)
+  let runs = 0
+  const processes = {
+    async run() {
+      runs++
+      await noteRun(shop.db, { kind: 'base', startedAt: new Date() })
+      return { status: 0, lastLine: '' }
+    },
+    stop: () => {},
+  }
+  const { runBackup, added, walFolder } = await minuteJob(t, shop, await openStorage(shop.config), processes)
+  const [{ queue, data }] = added as [{ queue: string; data: object }]
+  assert.equal(queue, 'backup')
+  for (let starts = 0; starts < 3; starts++) await runBackup(data)
+  assert.equal(runs, 1)
+  markGap(walFolder)
+  await runBackup(data)
+  assert.equal(runs, 2)
+})
+
 test('a drill that outlasts its job is not begun a second time beside itself, and the next one is', async (t) => {
   const shop = await startTestShop(t)
   const ends = Promise.withResolvers<void>()
