@@ -34,6 +34,12 @@ export async function findTaxProfile(db: Db | Tx, sellerId: string): Promise<Own
 export const saveTaxProfile = (db: Db, sellerId: string, profile: TaxProfile): Promise<OwnTaxProfile> =>
   inTransaction(db, async (tx) => {
     const { country, taxIds, hasOss, isExempt, isInclusive, category } = profile
+    // VIES gave its answers to whoever asked with the number until now
+    await sql`
+      delete from vies_answers where seller_id = ${sellerId} and not exists (
+        select from tax_profiles where seller_id = ${sellerId} and country = ${country} and tax_ids = ${taxIds}::text[])`.execute(
+      tx,
+    )
     await sql`
       insert into tax_profiles (seller_id, country, tax_ids, has_oss, is_exempt, is_inclusive, category)
       values (${sellerId}, ${country}, ${taxIds}::text[], ${hasOss}, ${isExempt}, ${isInclusive}, ${category})

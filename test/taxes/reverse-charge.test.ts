@@ -56,6 +56,22 @@ test('a business in another EU country pays no tax: the price without tax, or th
   assert.equal(vies.asked.length, 1, 'an answer counts for a day')
 })
 
+test('with another own number the seller asks VIES again, and the order names the number that asked', async (t) => {
+  const { vies, shop } = await start(t)
+  const seller = await taxSeller(shop, SELLER)
+  const productId = await seller.product(10_000)
+  assert.equal((await seller.order(productId, FR)).status, 201)
+  await seller.save({ ...SELLER, taxIds: ['DE129273398'] })
+  const { orderId } = (await seller.order(productId, FR)).body
+  assert.deepEqual(vies.asked.map(({ requesterNumber }) => requesterNumber), ['136695976', '129273398']) // oxfmt-ignore
+  assert.equal((await kept(shop, orderId))[0]!.seller, 'DE129273398')
+  // also where the profile ends in between
+  assert.equal((await seller.browser.call('DELETE', '/api/tax/profile')).status, 200)
+  await seller.save(SELLER)
+  assert.equal((await seller.order(productId, FR)).status, 201)
+  assert.equal(vies.asked.at(-1)!.requesterNumber, '136695976')
+})
+
 test('only "valid" of VIES takes the tax off: an unknown number is refused, and so is one while VIES is away', async (t) => {
   const { vies, shop } = await start(t)
   const seller = await taxSeller(shop, SELLER)
