@@ -34,7 +34,8 @@ export async function invoicePdf(invoice: Invoice, attachment?: Attachment): Pro
     lang: locale,
     displayTitle: true,
     bufferPages: true,
-    info: { Title: title, Author: texts.seller[0] ?? '', Creator: 'Till', Producer: 'Till', CreationDate: invoice.issuedAt, ModDate: invoice.issuedAt }, // oxfmt-ignore
+    // no author: the library puts the name unescaped into the XML of the metadata
+    info: { Title: title, Creator: 'Till', Producer: 'Till', CreationDate: invoice.issuedAt, ModDate: invoice.issuedAt }, // oxfmt-ignore
   })
   const chunks: Buffer[] = []
   const done = new Promise<void>((resolve, reject) => pdf.on('end', resolve).on('error', reject))

@@ -30,10 +30,11 @@ export const MOST_ORDERS = 1000
  */
 export async function statementPdf(statement: Statement): Promise<Buffer> {
   const { default: PdfDocument } = await import('pdfkit')
-  const { payout, seller, service } = statement
+  const { payout } = statement
   const title = `Payout statement ${payout.reference}`
   const changedAt = payout.endedAt ?? payout.paidAt ?? payout.sentAt ?? payout.createdAt
-  const info = { Title: title, Author: service, Subject: `Payout to ${seller.name}`, Creator: 'Till', Producer: 'Till', CreationDate: changedAt } // oxfmt-ignore
+  // neither author nor subject: the library puts names unescaped into the XML of the metadata
+  const info = { Title: title, Creator: 'Till', Producer: 'Till', CreationDate: changedAt }
   const pdf = new PdfDocument({
     size: [PAGE.width, PAGE.height],
     // The margins are ours: the library would begin a new page by itself.

@@ -10,6 +10,7 @@ import { invoicePdf } from '../../src/invoices/pdf.ts'
 import { invoiceXml, xmlAttachment } from '../../src/invoices/xml.ts'
 import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { formatMoney } from '../../src/kit/money.ts'
+import { statementPdf } from '../../src/payouts/statement-pdf.ts'
 import { catalogueOf } from '../../src/words/catalogues.ts'
 
 // The documents as pure functions of the stored data.
@@ -147,6 +148,22 @@ test('the same document is the same bytes, PDF/A-3 with the XML in it, tagged an
   assert.match(pdf.toString('latin1'), /\/AFRelationship \/Alternative/)
   assert.match(pdf.toString('latin1'), /\/Lang \(de\)/)
 })
+
+test('the metadata of a document and of a payout statement is XML, whatever the names are', async () => {
+  const name = 'Ann & Söhne <GmbH>'
+  const invoice = invoiceOf('fr')
+  const data = { ...invoice.data, seller: { ...invoice.data.seller, name }, line: { name } }
+  const day = new Date('2026-11-25T01:00:00Z')
+  const payout = { id: 'po_1', by: 'manual', state: 'paid', currency: 'EUR', amountMinor: 100, destination: 'DE … 3000', reference: 'TILL7K3M9QXA', bankReference: null, cutoffAt: day, createdAt: day, sentAt: day, paidAt: day, endedAt: null, failure: null } as const // oxfmt-ignore
+  const sums = { saleMinor: 100, feeMinor: 0, refundMinor: 0, disputeMinor: 0, netMinor: 100 }
+  const statement = { payout, seller: { name, email: 'ann@shop.example' }, service: 'Till & Co', from: day, carriedMinor: 0, orders: [], orderCount: 0, ...sums, others: [], leftMinor: 0 } // oxfmt-ignore
+  for (const pdf of [await invoicePdf({ ...invoice, data }, xmlAttachment({ ...invoice, data })), await statementPdf(statement)]) {
+    // as it stands in the file, since PDF readers mend it
+    const [xmp] = pdf.toString().match(/<\?xpacket begin[^]*<\?xpacket end="w"\?>/)!
+    const { errors } = await validateXML({ xml: [{ fileName: 'xmp.xml', contents: xmp }], normalization: 'format' })
+    assert.deepEqual(errors, [])
+  }
+}) // oxfmt-ignore
 
 test('a document of many lines goes on to a second page', async () => {
   const long = Array.from({ length: 350 }, (_, at) => `word${at}`).join(' ')
