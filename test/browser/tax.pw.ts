@@ -175,3 +175,24 @@ test('without a known country none is assumed, the button asks for it, and inclu
   await expect(buyer.getByRole('link', { name: /^Download / })).toBeVisible()
   await context.close()
 }) // oxfmt-ignore
+
+test('a finished order without tax does not say that tax comes on top', async ({ page, browser }) => {
+  await signUp(page)
+  const productId = await newProduct(page)
+  await saveProfile(page, 'exclusive')
+  const baseURL = new URL(page.url()).origin
+  const code = { code: 'GIFT', percentOff: 100 }
+  const made = await page.request.post('/api/discounts', { data: code, headers: { origin: baseURL } })
+  expect(made.status(), await made.text()).toBe(201)
+  const context = await browser.newContext({ locale: 'en', baseURL })
+  const buyer = await context.newPage()
+  await buyer.goto(`/pay/?product=${productId}&code=GIFT`)
+  await buyer.getByLabel('Your country').selectOption('DE')
+  await buyer.getByLabel('E-mail').fill(newEmail())
+  await buyer.locator('.pay-bar button').click()
+  await expect(buyer.getByRole('link', { name: /^Download / })).toBeVisible()
+  await expect(buyer.locator('.lines .total')).toHaveText(/^Total\s*Free$/)
+  await buyer.reload()
+  await expect(buyer.locator('.lines .total')).toHaveText(/^Total\s*Free$/)
+  await context.close()
+})

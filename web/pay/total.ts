@@ -8,7 +8,7 @@ export interface Total {
   listMinor: number
   offMinor: number
   amountMinor: number
-  /** The price to which tax is added. Undefined: its tax is within it, or nothing is said about tax. */
+  /** The price to which tax is added. Undefined: its tax is within it, or there is none, or nothing is said about it. */
   netMinor: number | undefined
   tax: { rate?: number; country?: string } | undefined
   currency: string
@@ -39,7 +39,8 @@ export function totalOf(
     listMinor,
     offMinor,
     amountMinor: isOrders ? order.amount : withTax(listMinor - offMinor, priced, product.currency),
-    netMinor: priced?.prices === 'exclusive' ? listMinor - offMinor : undefined,
+    // an order without tax gets none later
+    netMinor: priced?.prices === 'exclusive' && !(isOrders && !order.tax) ? listMinor - offMinor : undefined,
     tax: isOrders ? order.tax : priced,
     currency: isOrders ? order.currency : product.currency,
     isFree: listMinor === offMinor && !isOpen,
