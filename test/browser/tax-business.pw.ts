@@ -260,3 +260,18 @@ test('a country that is changed while the order is being made takes the press ba
   await payButton(page).click()
   await expect(page.locator('.lines')).toContainText('19% VAT (DE)')
 })
+
+test('confirms the country when the network has moved to another one since the page was opened', async ({ page }) => {
+  await page.setExtraHTTPHeaders({ 'x-country': 'FR' })
+  await newBuyer(page)
+  await fillCard(page, '4242424242424242')
+  await page.setExtraHTTPHeaders({ 'x-country': 'DE' })
+  await payButton(page).click()
+  const country = page.getByLabel('Your country')
+  await expect(country).toHaveAccessibleDescription('You seem to be in Germany. If France is right, press again.')
+  await expect(country).toBeFocused()
+  await expect(page.getByRole('alert')).toHaveCount(1)
+  await payButton(page).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toBeVisible()
+  await expect(page.locator('.lines')).toContainText('20% VAT (FR)')
+})

@@ -11,11 +11,12 @@ export const nameOf = (code: string): string => names.get(code) ?? code
 
 /** The buyer's country, as the buyer says. `kept`: of an order that this browser has kept. `onType`: the buyer changes it. */
 export function useCountry(
-  { buyerCountry, seenCountry }: NonNullable<ProductView['tax']>,
+  { buyerCountry, seenCountry: first }: NonNullable<ProductView['tax']>,
   kept: string | undefined,
   onType: () => void,
 ) {
   const [country, setCountry] = useState(() => typedBefore('country', kept) || (buyerCountry ?? ''))
+  const [seenCountry, setSeen] = useState(first)
   const [fault, setFault] = useState<string | undefined>(undefined)
   /** The country with which a contradiction was shown. */
   const toldRef = useRef('')
@@ -26,6 +27,10 @@ export function useCountry(
     place.current?.focus()
     return false
   }
+  const doubt = (seen: string): boolean => {
+    toldRef.current = country
+    return refuse(say(words.countryDoubt, { seen: nameOf(seen), country: nameOf(country) }))
+  }
   return {
     country,
     /** Against the country of the connection. */
@@ -35,8 +40,13 @@ export function useCountry(
     check(): boolean {
       if (!country) return refuse(words.chooseCountry)
       if (!differs || toldRef.current === country) return true
-      toldRef.current = country
-      return refuse(say(words.countryDoubt, { seen: nameOf(seenCountry), country: nameOf(country) }))
+      return doubt(seenCountry)
+    },
+    /** The service refused the country, because the connection comes from another one by now. `seen`: that one, if it is known. */
+    refuse(seen: string | undefined, why: string): void {
+      if (seen) setSeen(seen)
+      if (seen && seen !== country) doubt(seen)
+      else refuse(why)
     },
     part: (trouble: string | undefined) => (
       <div class="field">

@@ -53,9 +53,9 @@ export function makeOrders(
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
       if (code === 'order_not_found') return startOver()
-      // A refused address or currency is not worth keeping, nor an order that lacks something. A key that belongs to another request cannot be
+      // A refused address or currency is not worth keeping, nor an order that lacks something or whose country is in doubt. A key that belongs to another request cannot be
       // used again.
-      if (/validation_|_reused|not_offered|_required/.test(code)) keep(productId, undefined)
+      if (/validation_|_reused|not_offered|_required|_unconfirmed/.test(code)) keep(productId, undefined)
       if (/_reused/.test(code) && !secondTry) await create(kept.email, wish, true)
       // The seller has begun to ask for a consent or the country. The page comes again with the field, and makes no order by itself.
       if (/_required/.test(code)) reload()

@@ -56,8 +56,8 @@ export function useTax(product: ProductView, { kept, trouble }: State, asked: Pi
     load: () => isAsked && load(),
     /** Where the buyer is, for the order. Undefined: that is not said yet. */
     read: () => (isAsked ? readerRef.current?.() : {}),
-    /** Its VAT number is why the order was not made, and the field says so. */
-    isRefused: TaxPart && (trouble as Partial<ApiError> | undefined)?.code?.startsWith('tax_id'),
+    /** Its country or VAT number is why the order was not made, and the field says so. */
+    isRefused: TaxPart && /^tax_id|^country_unc/.test((trouble as Partial<ApiError> | undefined)?.code ?? ''),
     part: TaxPart && <TaxPart {...{ product, kept: kept?.wish, refused: trouble, readerRef, ...asked }} />,
   }
 }

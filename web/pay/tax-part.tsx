@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ProductView, Wish } from '../ui/api.ts'
+import { ApiError, getProduct, type ProductView, type Wish } from '../ui/api.ts'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { sentence } from '../ui/words.ts'
 import { nameOf, useCountry } from './country-field.tsx'
@@ -22,7 +22,7 @@ export interface TaxPartProps {
 
 /** Asks for the buyer's country, and a business for its VAT number. Only products with tax need it, so the page loads it on demand. */
 export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: TaxPartProps) {
-  const { country, differs, check, place, part } = useCountry(product.tax!, kept?.country, onType)
+  const { country, differs, check, place, part, refuse } = useCountry(product.tax!, kept?.country, onType)
   const [typed, setTyped] = useState(() => typedBefore('vat-id', kept?.taxId))
   const vatIdPlace = useRef<HTMLInputElement>(null)
   const shown = useShownTax(product, onTax)
@@ -37,6 +37,12 @@ export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: Ta
     vatIdPlace.current?.focus()
   }
   useEffect(() => {
+    // the network of the buyer has changed since the page was opened
+    if (refused instanceof ApiError && refused.code === 'country_unconfirmed')
+      void getProduct(product.id, { country }).then(
+        ({ tax }) => refuse(tax?.seenCountry, sentence(refused)),
+        () => refuse(undefined, sentence(refused)),
+      )
     if (!isAboutVatId(refused)) return
     shown.dropVatId(refused)
     focusVatId()
