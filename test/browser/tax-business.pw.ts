@@ -275,3 +275,24 @@ test('confirms the country when the network has moved to another one since the p
   await expect(page.getByRole('link', { name: /^Download / })).toBeVisible()
   await expect(page.locator('.lines')).toContainText('20% VAT (FR)')
 })
+
+test('shows the total of the country that is chosen, also when the answer about another one comes late', async ({ page }) => {
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  await page.route(/\/public\?.*country=DE/, async (route) => {
+    await held
+    await route.continue()
+  })
+  await newBuyer(page)
+  const country = page.getByLabel('Your country')
+  const [asked, answer] = [page.waitForRequest(/country=DE/), page.waitForResponse(/country=DE/)]
+  await country.selectOption('DE')
+  await asked
+  await country.selectOption('FR')
+  goOn()
+  await (await answer).finished()
+  // the page has drawn what it got
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  await expect(payButton(page)).toHaveText('Pay €12.00')
+  await country.selectOption('DE')
+  await expect(payButton(page)).toHaveText('Pay €11.90')
+}) // oxfmt-ignore

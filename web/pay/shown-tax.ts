@@ -68,6 +68,14 @@ export function useShownTax({ id, tax: first }: ProductView, onTax: (tax: PriceT
     isAsking: asked !== undefined,
     trouble,
     ask,
+    /** Whether the tax on the page is that of the country. */
+    isOf: (country: string) => shown.tax.buyerCountry === country && plain.buyerCountry === country,
+    /** No answer changes the tax on the page any more. */
+    stop(): void {
+      latestRef.current = undefined
+      setAsked(undefined)
+      setTrouble(undefined)
+    },
     /** Without the VAT number that was shown or asked about. `why`: it was refused. */
     dropVatId(why?: unknown): void {
       latestRef.current = undefined

@@ -28,10 +28,10 @@ export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: Ta
   const shown = useShownTax(product, onTax)
   const { tax, trouble, takesVatId } = shown
   const vatId = typed.trim()
-  const isShown = tax.buyerCountry === country && (!takesVatId || shown.vatId === vatId)
+  const isShown = shown.isOf(country) && (!takesVatId || shown.vatId === vatId)
   const ask = () => void (country && !isShown && shown.ask(country, vatId))
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; a VAT number is asked about on leaving its field
-  useEffect(ask, [country])
+  useEffect(() => (isShown ? shown.stop() : ask()), [country])
   const focusVatId = () => {
     vatIdPlace.current?.closest('details')?.setAttribute('open', '')
     vatIdPlace.current?.focus()
