@@ -296,3 +296,19 @@ test('shows the total of the country that is chosen, also when the answer about 
   await country.selectOption('DE')
   await expect(payButton(page)).toHaveText('Pay €11.90')
 }) // oxfmt-ignore
+
+test('a company of Northern Ireland finds the United Kingdom chosen in the form of the invoice', async ({ page }) => {
+  const email = newEmail()
+  const data = { productId, email, country: 'GB', taxId: 'XI980780684' }
+  const made = await page.request.post(`${service.url}/api/checkout`, { data })
+  expect(made.status(), await made.text()).toBe(201)
+  const { orderId, clientSecret } = (await made.json()) as { orderId: string; clientSecret: string }
+  await page.request.post(`${service.url}/api/sandbox/confirm`, { data: { clientSecret, rail: 'card', scenario: 'success' } }) // oxfmt-ignore
+  await page.goto(`${service.url}/order/?order=${orderId}`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await page.getByText('Need an invoice for a company?').click()
+  const invoices = page.getByRole('region', { name: 'Invoice' })
+  await expect(invoices.getByLabel(/^Tax ID/)).toHaveValue('XI980780684')
+  await expect(invoices.getByLabel('Country', { exact: true })).toHaveValue('GB')
+})

@@ -57,9 +57,12 @@ export function Invoices({ order, email }: { order: OrderStatus; email: string }
 
 const EMPTY = { name: '', address: '', postcode: '', city: '', country: ownRegion(), taxId: '' }
 type Typed = typeof EMPTY
-/** A business that gave its VAT number on the payment page need not type it again. */
+/**
+ * A business that gave its VAT number on the payment page need not type it again. XI is Northern Ireland for tax alone: an address there
+ * is in the United Kingdom.
+ */
 const businessOf = ({ tax }: OrderStatus): Partial<Typed> =>
-  tax?.buyerTaxId ? { country: tax.buyerTaxId.country, taxId: tax.buyerTaxId.id } : {}
+  tax?.buyerTaxId ? { country: tax.buyerTaxId.country.replace('XI', 'GB'), taxId: tax.buyerTaxId.id } : {}
 /** The first contents of the form, and whether the buyer had typed something before the page loaded itself again. */
 function firstTyped(order: OrderStatus): { typed: Typed; isKept: boolean } {
   const given = { ...EMPTY, ...businessOf(order) }
