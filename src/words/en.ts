@@ -562,7 +562,7 @@ export const en = {
     page: 'Page {page} of {pages}',
     addTitle: 'Need an invoice for a company?',
     addText:
-      'Add the name, address and tax ID until {date}. A corrected invoice with its own number is issued; it refers to the first one.',
+      'Add the name, address and tax ID by {date}. A corrected invoice with its own number is issued; it refers to the first one.',
     name: 'Company or name',
     address: 'Street and number',
     addressHint: 'More lines are fine, such as a department.',

@@ -105,6 +105,8 @@ test.describe('on a phone', () => {
     expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-')
 
     await invoices.getByText('Need an invoice for a company?').click()
+    // the moment at which it ends: the day alone would be said longer than it counts
+    await expect(invoices).toContainText(/tax ID by [A-Z][a-z]+ \d+, 20\d\d, \d+:\d\d\s[AP]M\./)
     await invoices.getByRole('button', { name: 'Issue the corrected invoice' }).click()
     await expect(invoices.getByLabel('Company or name')).toBeFocused()
     const look = (label: string) =>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { ApiError, type OrderStatus, putInvoiceDetails } from '../ui/api.ts'
-import { day } from '../ui/format.ts'
+import { day, moment } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { LOCALE, say, wordsOf } from '../ui/language.ts'
@@ -117,7 +117,7 @@ function Form({ order, first, email, until, onIssued }: FormProps) {
   }
   return (
     <form class="stack" noValidate onSubmit={submit}>
-      <p class="soft small">{say(words.addText, { date: day(until) })}</p>
+      <p class="soft small">{say(words.addText, { date: moment(until) })}</p>
       <Fields typed={typed} faults={faults} tries={tries} change={change} />
       {action.trouble ? <Notice tone="alarm" role="alert" title={why(action.trouble)} /> : null}
       <button type="submit" class="button" aria-disabled={action.busy ? 'true' : undefined}>
