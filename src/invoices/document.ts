@@ -51,7 +51,7 @@ export interface InvoiceData {
   tax: { rate: string; country: string | null; treatment: TaxTreatment } | null
   /** The language, as a tag. */
   locale: string
-  /** ISO 8601. */
+  /** ISO 8601: when the books got the sale. Older documents of a bank's payment have when it began. */
   paidAt: string
   rail: Rail | null
 }

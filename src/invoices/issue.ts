@@ -34,6 +34,7 @@ interface Found {
   locale: string | null
   amountMinor: number
   currency: string
+  /** When the books got the sale. */
   paidAt: Date
   rail: Rail | null
   taxMinor: number | null
@@ -85,13 +86,17 @@ export async function issueInvoices(tx: Tx, due: readonly DueDocument[]): Promis
 export const NET_MINOR = sql<number>`
   coalesce(sum(case i.kind when 'invoice' then i.amount_minor when 'credit_note' then -i.amount_minor end), 0)::bigint`
 
+/** When the books got the sale of `o`, as the tax report counts it. `paid_at` of a bank debit is days before: the bank said yes later. */
+const BOOKED_AT = sql`
+  coalesce((select min(t.created_at) from transfers t where t.order_id = o.id and t.kind = 'sale'), o.paid_at)`
+
 /** Orders of sellers with a profile, with the id of the sale's invoice and the net amount of all documents. */
 async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]> {
   const { rows } = await sql<Found>`
     select o.id, o.seller_id as "sellerId", p.prefix, p.is_on as "isOn",
       jsonb_build_object('name', p.legal_name, 'address', p.address, 'postcode', p.postcode, 'city', p.city, 'country', p.country,
         'email', coalesce(s.support_email, s.email), 'taxIds', p.tax_ids, 'note', p.note) as seller,
-      o.product_name as "productName", o.email, o.locale, o.amount_minor as "amountMinor", o.currency, o.paid_at as "paidAt", o.rail,
+      o.product_name as "productName", o.email, o.locale, o.amount_minor as "amountMinor", o.currency, ${BOOKED_AT} as "paidAt", o.rail,
       o.tax_minor as "taxMinor", o.tax_rate::float8::text as "taxRate", o.tax_country as "taxCountry", o.tax_treatment as "taxTreatment",
       (select e.country from place_evidence e where e.order_id = o.id and e.source = 'declared') as "declaredCountry",
       (select i.id from invoices i where i.order_id = o.id and i.reason = 'sale') as "saleId",

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { findInvoice } from '../../src/invoices/find.ts'
 import { prefixOf } from '../../src/invoices/profile.ts'
+import { invoiceXml } from '../../src/invoices/xml.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
-import { PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
+import { captureOf, query, snapshotOf } from '../stand-ins/processor.ts'
+import { COMPANY, PROFILE, documents, paidOrder, refunded, withInvoices } from '../support/invoices.ts'
 import { SEED, sample } from '../support/seed.ts'
 import { newBrowser } from '../support/seller.ts'
 import { assertProblem, startTestShop } from '../support/shop.ts'
@@ -37,6 +40,28 @@ test('sales at the same moment get gapless numbers, and each refund a credit not
       [`${prefix}-C000003`, 1900, orders[5]],
     ],
   )
+})
+
+test('the documents of a bank debit name the day on which the bank confirmed it, not the one on which it began', async (t) => {
+  const shop = await startTestShop(t)
+  await withInvoices(shop)
+  const order = await shop.checkout()
+  const capturedAt = new Date(Date.now() - 6 * 86_400_000).toISOString()
+  const captures = [captureOf(order, { capturedAt, rail: 'debit' })]
+  assert.equal((await shop.notify({ payment: await snapshotOf(shop, order, { state: 'captured', captures }) })).status, 200) // oxfmt-ignore
+  const { paidAt } = await shop.status(order.orderId, 'bob@example.com')
+  assert.equal(paidAt, capturedAt)
+  const added = await shop.call('PUT', `/api/checkout/${order.orderId}/invoice-details`, COMPANY)
+  assert.equal(added.status, 200, JSON.stringify(added.body))
+  const [sale] = await query<{ at: Date }>(shop.db, sql`select created_at as at from transfers where kind = 'sale'`)
+  const issued = await documents(shop)
+  assert.equal(issued.length, 2)
+  for (const { id, kind } of issued) {
+    const invoice = (await findInvoice(shop.db, id))!
+    assert.equal(invoice.data.paidAt, sale!.at.toISOString(), kind)
+    const day = invoice.data.paidAt.slice(0, 10).replaceAll('-', '')
+    assert.match(invoiceXml(invoice), new RegExp(`<ram:OccurrenceDateTime><udt:DateTimeString format="102">${day}<`))
+  }
 })
 
 test('two sellers’ numbers never look alike, and each begins with one', async (t) => {
