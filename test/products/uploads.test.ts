@@ -496,6 +496,26 @@ describe('a large upload in pieces to a bucket', () => {
     assert(s3.objects.get(id)!.equals(bytes))
   })
 
+  test('whose bytes are all here loses its lock while the bucket is silent, and the service goes on', async (t) => {
+    const bytes = randomBytes(20_000)
+    const { address, id } = await begun(bytes.length)
+    const proxy = await startDatabaseProxy(t, shop.databaseUrl)
+    const other = await startTestShop(t, { databaseUrl: proxy.url, env: s3.env })
+    const silence = Promise.withResolvers<void>()
+    s3.weather.held = { request: `GET ${id}.part`, until: silence.promise }
+    const patched = ann.patch(new URL(address, other.url).href, 0, bytes)
+    await eventually(async () => s3.asked.includes(`GET ${id}.part`), Boolean)
+    proxy.stall()
+    // another writer gets the lock after the first one has stopped
+    await eventually(() => ann.head(address), ({ status }) => status === 200) // oxfmt-ignore
+    silence.resolve()
+    proxy.flow()
+    assertProblem(await patched, 423, 'upload_in_progress')
+    s3.weather.held = undefined
+    assert.equal((await ann.head(address)).headers.get('upload-offset'), '0')
+    assert.equal((await ann.patch(address, 0, bytes)).headers.get('till-file'), id)
+  })
+
   test('goes on before a part that the bucket did not take, and the file has all bytes in order', async () => {
     const bytes = randomBytes(3.5 * PART_BYTES)
     const { address, id } = await begun(bytes.length)

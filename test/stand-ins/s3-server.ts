@@ -30,6 +30,8 @@ export async function startS3Server(t: Ends) {
   /** Set by a test: the faults of the next requests. */
   const weather = {
     frozen: false,
+    /** It answers this request, written as in `asked`, only after that. */
+    held: undefined as { request: string; until: Promise<unknown> } | undefined,
     failing: false,
     /** It refuses the last step of an upload in parts. */
     unfinishable: false,
@@ -61,6 +63,7 @@ export async function startS3Server(t: Ends) {
       `${method} ${key}${['uploads', 'uploadId', 'partNumber'].filter((one) => url.searchParams.has(one)).join()}`,
     )
     if (weather.frozen) return
+    if (weather.held?.request === asked.at(-1)) await weather.held!.until
     const body = await buffer(request)
     const fail = (status: number, code: string) => send(response, status, xml('Error', `<Code>${code}</Code>`))
     const wrong = wrongSignature(request, url, body)

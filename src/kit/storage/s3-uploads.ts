@@ -62,6 +62,8 @@ class PartStore extends S3Store {
         done(null, chunk)
       },
     })
+    // it can be cut after its last byte has come, and before the library reads it: then the reader meets the error
+    hashed.on('error', () => {})
     const turns = new Turns(this.partUploadSemaphore)
     pipeline(bytes, hashed, (error) => void (error && turns.stop()))
     this.#writing.set(key, hashed)
