@@ -40,9 +40,11 @@ const NOTICED_SECONDS = 30
 /** Checks the facts about the machine that an operator must know. A check that fails or takes too long is a warning of its own. */
 export async function checkMachine({ db, folders, addresses, backup, checkMs }: Machine): Promise<Check[]> {
   const hosts = [...new Set(addresses.filter((one) => one.startsWith('https:')))]
+  // before the checks begin: one that fails during this wait would be an unhandled rejection
+  const disks = await inTime(onOwnDisks(folders), checkMs).catch(() => folders)
   const work: [Check['about'], Promise<Omit<Check, 'about'> | null>][] = [
     ['backup', checkBackup(backup)],
-    ...(await onOwnDisks(folders)).map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
+    ...disks.map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
     ...hosts.map((url): (typeof work)[number] => ['certificate', checkCertificate(url, checkMs)]),
     ['clock', checkClock(db)],
   ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { lastBackup } from '../../src/operator/backup.ts'
@@ -233,8 +234,19 @@ test('a check that hangs or fails becomes a warning, and hides no other', async 
   assert.deepEqual(await marks({ ...base, backup: () => new Promise(() => {}) }), ['backup warning', disk, 'clock fine']) // oxfmt-ignore
   assert.deepEqual(await marks({ ...base, backup: async () => ({ mark: 'fine', says: 'An hour old.' }) }), ['backup fine', disk, 'clock fine']) // oxfmt-ignore
   assert.deepEqual(await marks({ ...base, folders: [`${folder}/none`] }), ['backup warning', 'disk warning', 'clock fine']) // oxfmt-ignore
+  assert.deepEqual(await marks({ ...base, backup: () => Promise.reject(new Error('away')) }), ['backup warning', disk, 'clock fine']) // oxfmt-ignore
   // nobody listens on this port
   assert.deepEqual(await marks({ ...base, addresses: ['https://127.0.0.1:1'] }), ['backup warning', disk, 'certificate warning', 'clock fine']) // oxfmt-ignore
+})
+
+test('a disk that does not answer becomes a warning', async (t) => {
+  t.mock.method(fs, 'stat', () => new Promise(() => {}))
+  t.mock.method(fs, 'statfs', () => new Promise(() => {}))
+  const { db } = shop()
+  const backup = async () => ({ mark: 'fine', says: 'An hour old.' }) as const
+  const checks = await checkMachine({ db, folders: ['/srv/a'], addresses: [], backup, checkMs: 300 })
+  const disk = checks.filter(({ about }) => about === 'disk')
+  assert.deepEqual(disk.map(({ mark, says }) => [mark, says]), [['warning', 'This could not be checked: no answer in 0.3 s']]) // oxfmt-ignore
 })
 
 test('the age of the last backup counts, and what failed since', async (t) => {
