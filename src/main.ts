@@ -23,6 +23,9 @@ const RESERVED_CONNECTIONS = 4
 /** The time limit for closing after a signal, and the part of it for requests. The jobs and the database need the rest. */
 const CLOSE_TIMEOUT_MS = 15_000
 const REQUESTS_CLOSE_MS = 6_000
+/** The last pieces of files and of the log take milliseconds. */
+const LAST_FILES_MS = 1_000
+const LOOK_EVERY_MS = 20
 
 const own: { database?: EmbeddedPostgres } = {}
 const config = await orExit(() => readConfig())
@@ -64,7 +67,16 @@ async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<
   const failed = finished.catch((error) => log.error(errorForLog(error), 'closing failed'))
   const overtime = sleep(CLOSE_TIMEOUT_MS).then(() => log.warn('closing was cut short: something still ran'))
   await Promise.race([failed, overtime])
+  await killIfFilesHang()
   process.exit(code)
+}
+
+/** `exit` waits for the threads that work on files. One that waits for a shared folder without an answer would keep the process for ever. */
+async function killIfFilesHang(): Promise<void> {
+  const areUnderWay = () => process.getActiveResourcesInfo().some((one) => one.startsWith('FSReq'))
+  for (const end = Date.now() + LAST_FILES_MS; areUnderWay() && Date.now() < end;) await sleep(LOOK_EVERY_MS)
+  // the last listener: the log has been written by then
+  if (areUnderWay()) process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
 }
 // no draining after Ctrl-C, because a person waits; a supervisor that replaces the service sends SIGTERM
 process.on('SIGINT', () => void close('SIGINT'))

@@ -1,8 +1,8 @@
-import fs from 'node:fs/promises'
 import { sql } from 'kysely'
 import { backupMeasures } from '../backup/register.ts'
 import type { Config } from '../config.ts'
 import type { Connection, Db } from '../kit/database.ts'
+import { diskSpaceOf } from '../kit/disk-space.ts'
 import type { EmbeddedPostgres } from '../kit/embedded.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
@@ -74,8 +74,8 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded, i
       const folders = { data: config.dataDir, ...(!config.s3 && { files: config.storageDir }) }
       return Promise.all(
         Object.entries(folders).map(async ([folder, place]) => {
-          const { bavail, blocks, bsize } = await fs.statfs(place)
-          return { labels: { folder }, value: (what === 'free' ? bavail : blocks) * bsize }
+          const { freeBytes, sizeBytes } = await diskSpaceOf(place)
+          return { labels: { folder }, value: what === 'free' ? freeBytes : sizeBytes }
         }),
       )
     },

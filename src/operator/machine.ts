@@ -1,8 +1,8 @@
-import fs from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { diskSpaceOf } from '../kit/disk-space.ts'
 import { inTime } from '../kit/time.ts'
 
 /** One thing about the machine or the installation, in the words of the doctor. */
@@ -70,13 +70,12 @@ async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'> | 
 
 /** The first of the folders on each disk. A folder that is not there stays, because its check says so. */
 async function onOwnDisks(folders: readonly string[]): Promise<string[]> {
-  const disks = await Promise.all(folders.map((one) => fs.stat(one).then(({ dev }) => String(dev), () => one))) // oxfmt-ignore
+  const disks = await Promise.all(folders.map((one) => diskSpaceOf(one).then(({ disk }) => disk, () => one))) // oxfmt-ignore
   return folders.filter((_, at) => disks.indexOf(disks[at]!) === at)
 }
 
 async function checkDisk(folder: string): Promise<Omit<Check, 'about'>> {
-  const { bavail, bsize } = await fs.statfs(folder)
-  const free = bavail * bsize
+  const { freeBytes: free } = await diskSpaceOf(folder)
   const says = `${(free / GIGABYTE).toFixed(1)} GB are free in ${folder}.`
   if (free >= LOW_BYTES) return { mark: 'fine', says }
   if (free >= TOO_LOW_BYTES) return { mark: 'warning', says, advice: 'Make room soon.' }

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import fs from 'node:fs'
 import http from 'node:http'
 import type net from 'node:net'
+import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atEnd } from '../support/ends.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
-import { type Ends, newDatabase } from '../support/shop.ts'
+import { type Ends, eventually, newDatabase } from '../support/shop.ts'
 
 const REPLACEMENTS = 5
 const CLIENTS = 6
@@ -132,4 +135,25 @@ test('a draining service says so and still serves; a second signal ends it, and 
   const otherEnded = once(other.child, 'exit')
   other.child.kill('SIGINT')
   assert.deepEqual(await otherEnded, [0, null])
+})
+
+test('a shared folder that no longer answers does not keep a service that stops', async (t) => {
+  const dataDir = serviceFolder(t)
+  const service = await startService(t, dataDir, { DATABASE_URL: await newDatabase(t) })
+  const { body } = await service.checkout()
+  await service.confirm(body.clientSecret)
+  const paid = await eventually(() => service.status(body.orderId, true), (one) => one.body.downloads?.length > 0) // oxfmt-ignore
+  const [{ url }] = paid.body.downloads
+  const ids = fs.readdirSync(path.join(dataDir, 'files'), { recursive: true, encoding: 'utf8' })
+  // opening a FIFO without a writer never ends, as on a network disk whose server is away
+  for (const id of ids.filter((one) => path.basename(one).startsWith('file_'))) {
+    fs.rmSync(path.join(dataDir, 'files', id))
+    execFileSync('mkfifo', [path.join(dataDir, 'files', id)])
+  }
+  const client = http.get(new URL(new URL(url).pathname, service.url), { agent: false }).on('error', () => {})
+  await once(client, 'finish')
+  // later than the download
+  await service.status(body.orderId)
+  service.child.kill('SIGINT')
+  assert.deepEqual(await once(service.child, 'exit'), [null, 'SIGKILL'])
 })
