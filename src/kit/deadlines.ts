@@ -26,6 +26,10 @@ export interface Deadlines {
   readonly mailMs: number
   /** One small request to the S3 store, such as for a file's size. A person waits for it. */
   readonly storageQuestionMs: number
+  /** How long an upload waits for its turn to keep a part on the local disk. Its client waits too, and tries again after the refusal. */
+  readonly partTurnMs: number
+  /** How long a client may take to send one part, because others wait for its turn. What has come until then is stored. */
+  readonly partFillMs: number
 }
 
 export const DEADLINES: Deadlines = Object.freeze({
@@ -40,4 +44,6 @@ export const DEADLINES: Deadlines = Object.freeze({
   // shorter than a mail's job may run (MAIL_TRIES)
   mailMs: 40_000,
   storageQuestionMs: 3_000,
+  partTurnMs: 30_000,
+  partFillMs: 180_000,
 })

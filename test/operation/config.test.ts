@@ -82,6 +82,8 @@ test('no setting is required', async (t) => {
         smtpMs: 10_000,
         mailMs: 40_000,
         storageQuestionMs: 3_000,
+        partTurnMs: 30_000,
+        partFillMs: 180_000,
       },
       dataDir: '',
       databaseUrl: undefined,

@@ -564,6 +564,40 @@ describe('a large upload in pieces to a bucket', () => {
     const { address, id } = await begun(10)
     assert.equal((await ann.patch(address, 0, randomBytes(10))).headers.get('till-file'), id)
   })
+
+  test('does not wait for hours behind slow ones, which keep their bytes', async (t) => {
+    const deadlines = { partTurnMs: 300, partFillMs: 10_000 }
+    const hasty = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: s3.env, deadlines })
+    const there = (address: string) => new URL(address, hasty.url).href
+    const slow = await Promise.all(Array.from({ length: PARTS_AT_ONCE }, () => begun(10)))
+    const clients = await Promise.all(
+      slow.map(({ address }) =>
+        ann.beginRequest('PATCH', there(address), Buffer.alloc(5), {
+          origin: 'http://shop.test',
+          'tus-resumable': '1.0.0',
+          'upload-offset': '0',
+          'content-type': 'application/offset+octet-stream',
+          'content-length': 10,
+        }),
+      ),
+    )
+    const answers = clients.map(
+      (one) => new Promise((yes) => one.once('response', ({ statusCode }) => yes(statusCode))),
+    )
+    await eventually(async () => slow.every(({ id }) => s3.asked.includes(`GET ${id}.part`)), Boolean)
+    const { address, id } = await begun(10)
+    const bytes = randomBytes(10)
+    const waiting = await ann.patch(there(address), 0, bytes)
+    assertProblem(waiting, 503, 'storage_unavailable')
+    assert.equal(waiting.headers.get('retry-after'), '5')
+    const last = await eventually(() => ann.patch(there(address), 0, bytes), ({ status }) => status === 204) // oxfmt-ignore
+    assert.equal(last.headers.get('till-file'), id)
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set([423]))
+    for (const one of slow) {
+      assert.equal((await ann.head(one.address)).headers.get('upload-offset'), '5')
+      assert.equal((await ann.patch(one.address, 5, Buffer.alloc(5))).headers.get('till-file'), one.id)
+    }
+  })
 })
 
 test('a signed address opens one file, for reading, for minutes', async (t) => {

@@ -1,6 +1,5 @@
-import type { Deadlines } from '../deadlines.ts'
 import { openDisk } from './disk.ts'
-import type { S3Settings } from './s3-client.ts'
+import type { BucketDeadlines, S3Settings } from './s3-client.ts'
 import type { Storage } from './storage.ts'
 
 export async function openStorage({
@@ -12,9 +11,7 @@ export async function openStorage({
   storageDir: string
   storageReserveBytes?: number
   s3?: S3Settings | undefined
-  deadlines?: Pick<Deadlines, 'storageQuestionMs'>
+  deadlines?: BucketDeadlines
 }): Promise<Storage> {
-  return s3
-    ? (await import('./s3.ts')).openS3(s3, deadlines?.storageQuestionMs)
-    : openDisk(storageDir, storageReserveBytes)
+  return s3 ? (await import('./s3.ts')).openS3(s3, deadlines) : openDisk(storageDir, storageReserveBytes)
 }

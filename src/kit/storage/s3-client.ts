@@ -1,4 +1,5 @@
 import type * as Sdk from '@aws-sdk/client-s3'
+import type { Deadlines } from '../deadlines.ts'
 
 export interface S3Settings {
   readonly bucket: string
@@ -10,6 +11,8 @@ export interface S3Settings {
   /** Absent: the credentials that a machine at Amazon gives to its programs. */
   readonly keys: { readonly id: string; readonly secret: string } | undefined
 }
+
+export type BucketDeadlines = Pick<Deadlines, 'storageQuestionMs' | 'partTurnMs' | 'partFillMs'>
 
 /** The longest waits for a store that accepts no connection, or that stops answering. */
 const CONNECTION_TIMEOUT_MS = 3_000

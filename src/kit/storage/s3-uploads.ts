@@ -3,7 +3,7 @@ import { Readable, Transform, pipeline } from 'node:stream'
 import { Refusal } from '../errors.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
-import { PART_BYTES, type S3Settings, clientConfig, isMissing } from './s3-client.ts'
+import { type BucketDeadlines, PART_BYTES, type S3Settings, clientConfig, isMissing } from './s3-client.ts'
 import { Turns } from './s3-turns.ts'
 import type { Resumable, Storage } from './storage.ts'
 
@@ -12,10 +12,11 @@ const PARTS_AT_ONCE = 8
 const MOST_REMEMBERED = 1000
 const LOST =
   'This request could no longer keep the upload for itself. Ask how many bytes have arrived, and go on from there.'
+const TOO_SLOW = 'This request took too long, and others waited. Ask how many bytes have arrived, and go on from there.'
 
-export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
+export function resumableS3(storage: Storage, settings: S3Settings, deadlines: BucketDeadlines): Resumable {
   const hashes = runningHashes()
-  const store = new PartStore(storage, settings, hashes)
+  const store = new PartStore(storage, settings, hashes, deadlines)
   return {
     store,
     nameOf: (key) => key,
@@ -40,9 +41,10 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
 class PartStore extends S3Store {
   readonly #hashes: RunningHashes
   readonly #storage: Storage
+  readonly #deadlines: BucketDeadlines
   readonly #writing = new Map<string, Readable>()
 
-  constructor(storage: Storage, settings: S3Settings, hashes: RunningHashes) {
+  constructor(storage: Storage, settings: S3Settings, hashes: RunningHashes, deadlines: BucketDeadlines) {
     super({
       partSize: PART_BYTES,
       useTags: false,
@@ -52,23 +54,36 @@ class PartStore extends S3Store {
     })
     this.#hashes = hashes
     this.#storage = storage
+    this.#deadlines = deadlines
   }
 
   override async write(bytes: Readable, key: string, offset: number): Promise<number> {
     const hash = this.#hashes.goOn(key, offset)
+    let isTooSlow = false
     const hashed = new Transform({
       transform(chunk: Buffer, _encoding, done) {
+        if (isTooSlow) return done()
         hash?.update(chunk)
         done(null, chunk)
       },
     })
     // it can be cut after its last byte has come, and before the library reads it: then the reader meets the error
     hashed.on('error', () => {})
-    const turns = new Turns(this.partUploadSemaphore)
+    const turns = new Turns(this.partUploadSemaphore, {
+      turnMs: this.#deadlines.partTurnMs,
+      fillMs: this.#deadlines.partFillMs,
+      onSlow() {
+        isTooSlow = true
+        // what has come is stored, so that a slow client gets on too
+        hashed.push(null)
+      },
+    })
     pipeline(bytes, hashed, (error) => void (error && turns.stop()))
     this.#writing.set(key, hashed)
     try {
-      return await super.write.call(this.#forOneWrite(hashed, turns), hashed, key, offset)
+      const stored = await super.write.call(this.#forOneWrite(hashed, turns), hashed, key, offset)
+      if (isTooSlow) throw new Refusal('upload_in_progress', TOO_SLOW, { retryAfterSeconds: 2 })
+      return stored
     } finally {
       turns.end()
       if (this.#writing.get(key) === hashed) this.#writing.delete(key)

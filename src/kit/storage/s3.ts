@@ -1,5 +1,5 @@
 import { DEADLINES } from '../deadlines.ts'
-import { isMissing, type S3, type S3Settings, connectS3 } from './s3-client.ts'
+import { type BucketDeadlines, isMissing, type S3, type S3Settings, connectS3 } from './s3-client.ts'
 import { putStream } from './s3-put.ts'
 import { readObject } from './s3-read.ts'
 import type { Resumable, Storage } from './storage.ts'
@@ -11,9 +11,9 @@ import type { Resumable, Storage } from './storage.ts'
 const ADDRESS_SECONDS = 60
 
 /** A bucket. Browsers fetch files by signed addresses, each for one file. Only the service has any other access. */
-export function openS3(settings: S3Settings, questionMs: number = DEADLINES.storageQuestionMs): Storage {
+export function openS3(settings: S3Settings, deadlines: BucketDeadlines = DEADLINES): Storage {
   const { bucket: Bucket } = settings
-  const soon = () => ({ abortSignal: AbortSignal.timeout(questionMs) })
+  const soon = () => ({ abortSignal: AbortSignal.timeout(deadlines.storageQuestionMs) })
   let connecting: Promise<S3> | undefined
   const connected = () => (connecting ??= connectS3(settings))
   let signing: Promise<S3> | undefined
@@ -71,7 +71,7 @@ export function openS3(settings: S3Settings, questionMs: number = DEADLINES.stor
         await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key + ending }), soon())
     },
     resumable: () =>
-      (resumable ??= import('./s3-uploads.ts').then(({ resumableS3 }) => resumableS3(storage, settings))),
+      (resumable ??= import('./s3-uploads.ts').then(({ resumableS3 }) => resumableS3(storage, settings, deadlines))),
   }
   return storage
 }
