@@ -52,7 +52,7 @@ export class Turns {
     try {
       return await inTime(coming, this.#patience.turnMs)
     } catch {
-      void coming.then((late) => late.release())
+      void coming.then((late) => late.release()).catch(() => {})
       throw new Refusal('storage_unavailable', BUSY, { retryAfterSeconds: 5 })
     }
   }
