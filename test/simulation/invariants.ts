@@ -183,7 +183,9 @@ function problemsOfInvoices({ invoices, refundedMinor, disputes, amountMinor, ..
   const sales = invoices.filter(({ reason }) => reason === 'sale')
   return [
     ...(sales.length === (sale ? 1 : 0) ? [] : [`${sales.length} invoices of ${sale ? 'one sale' : 'no sale'}`]),
-    ...(sales.every((one) => one.amountMinor === amountMinor) ? [] : ['an invoice over an amount other than the price']),
+    ...(sales.every((one) => one.amountMinor === amountMinor)
+      ? []
+      : ['an invoice over an amount other than the price']),
     ...invoices
       .filter(({ kind, reason }) => KIND_OF[reason] !== kind)
       .map(({ kind, reason }) => `a ${kind} because of ${reason}`),
