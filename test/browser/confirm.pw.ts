@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
-import { signUp } from './seller.ts'
+import { loseAnswers, signUp } from './seller.ts'
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
@@ -71,6 +71,26 @@ test('after an outage in the middle, the page does not say that nothing has happ
   })
   await button(page, 'Confirm').click()
   await expect(page.getByText('You have confirmed this, and its outcome is not known.')).toBeVisible()
+})
+
+test('after a lost answer the page looks again, and says what has happened', async ({ page, context }) => {
+  await signUp(page)
+  const done = page.getByText('You have confirmed this, and it is done.')
+  await page.goto(await propose(context, 'create_key', { name: 'Sync', scopes: ['orders:read'] }))
+  await loseAnswers(page, '**/api/confirmations/*/confirm')
+  await button(page, 'Confirm').click()
+  await expect(done).toBeVisible()
+  await expect(page.locator('.notice').filter({ has: done })).toBeFocused()
+  await expect(page.getByText('Nothing has happened yet.')).toHaveCount(0)
+  await page.unroute('**/api/confirmations/*/confirm')
+
+  await page.goto(await propose(context, 'create_key', { name: 'Another', scopes: ['orders:read'] }))
+  await expect(button(page, 'Confirm')).toBeVisible()
+  await page.route('**/api/confirmations/*', (route) => route.abort('connectionreset'))
+  await button(page, 'Confirm').click()
+  await expect(done).toBeVisible()
+  await expect(page.locator('.secret code')).toHaveText(/^till_test_/)
+  await expect(page.getByText('Nothing has happened yet.')).toHaveCount(0)
 })
 
 test('a seller gets the secret of a proposed key once, and can decline another', async ({ page, context }) => {

@@ -1,13 +1,13 @@
 import './confirm.css'
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { moment } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Refusal } from '../../ui/refusal.tsx'
 import { isRefusal } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
-import { useLoad } from '../load.ts'
+import { type Loaded, useLoad } from '../load.ts'
 import { Head, Refused, Shown } from '../parts.tsx'
 import { signInAgain } from '../session.ts'
 import type { ViewProps } from '../views.ts'
@@ -27,19 +27,22 @@ export default function ConfirmView({ id }: ViewProps): VNode {
   return (
     <>
       <Head title={proposal.value?.title ?? 'A proposal'} />
-      <Shown of={proposal}>{(value) => <Proposal of={value} again={proposal.again} />}</Shown>
+      <Shown of={proposal}>{(value) => <Proposal of={value} loaded={proposal} />}</Shown>
     </>
   )
 }
 
-function Proposal({ of, again }: { of: Confirmation; again: () => void }) {
+function Proposal({ of, loaded }: { of: Confirmation; loaded: Loaded<Confirmation> }) {
   const { key, state, createdAt } = of
   const [decided, setDecided] = useState<Decided>()
+  const [wasOpen] = useState(state === 'open')
+  // The answer of the service before a decision that failed: it may have been decided since.
+  const [doubted, setDoubted] = useState<Confirmation>()
   return (
     <div class="proposal stack">
       <p class="lead">
         The key “{key.name}” (…{key.lastFour}) proposed this on {moment(createdAt)}.
-        {state === 'open' && ' Nothing has happened yet.'}
+        {state === 'open' && doubted !== of && ' Nothing has happened yet.'}
       </p>
       <Lines shown={of.shown} />
       {state === 'open' ? (
@@ -47,11 +50,16 @@ function Proposal({ of, again }: { of: Confirmation; again: () => void }) {
           of={of}
           onDecided={(outcome) => {
             setDecided(outcome)
-            again()
+            loaded.put({ ...of, ...(outcome ? { state: 'confirmed', status: outcome.status } : { state: 'declined' }) })
+            loaded.again()
+          }}
+          onFailed={() => {
+            setDoubted(of)
+            loaded.again()
           }}
         />
       ) : (
-        <Outcome of={of} decided={decided} />
+        <Outcome of={of} decided={decided} isNew={wasOpen} />
       )}
     </div>
   )
@@ -78,13 +86,19 @@ const Lines = ({ shown }: Pick<Confirmation, 'shown'>) => (
 interface ChoiceProps {
   of: Confirmation
   onDecided: (outcome: Decided | undefined) => void
+  onFailed: () => void
 }
 
-function Choice({ of: { id, expiresAt }, onDecided }: ChoiceProps) {
+function Choice({ of: { id, expiresAt }, onDecided, onFailed }: ChoiceProps) {
   const action = useAction()
   const decide = (what: 'confirm' | 'decline') =>
     void action.run(async () => {
-      onDecided(what === 'confirm' ? await confirm(id) : await decline(id))
+      try {
+        onDecided(what === 'confirm' ? await confirm(id) : await decline(id))
+      } catch (trouble) {
+        onFailed()
+        throw trouble
+      }
       return ''
     }, what)
   const choices = [
@@ -122,25 +136,37 @@ function Choice({ of: { id, expiresAt }, onDecided }: ChoiceProps) {
   )
 }
 
-function Outcome({ of: { state, status }, decided }: { of: Confirmation; decided: Decided | undefined }) {
-  if (state === 'declined') return <Notice title="You have declined this. Nothing has happened." />
-  if (state === 'expired') return <Notice title="This proposal has expired. Nothing has happened." />
-  if (state === 'void') return <Notice title="The key that proposed this has ended. Nothing has happened." />
+interface OutcomeProps {
+  of: Confirmation
+  decided: Decided | undefined
+  /** The buttons were here before it, and have taken the focus with them. */
+  isNew: boolean
+}
+
+function Outcome({ of: { state, status }, decided, isNew }: OutcomeProps) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isNew) place.current?.focus()
+  }, [isNew])
+  if (state === 'declined') return <Notice focus={place} title="You have declined this. Nothing has happened." />
+  if (state === 'expired') return <Notice focus={place} title="This proposal has expired. Nothing has happened." />
+  if (state === 'void')
+    return <Notice focus={place} title="The key that proposed this has ended. Nothing has happened." />
   // after an answer of 500 or more, the service does not know either whether it was done
   if (status === null || status >= 500)
     return (
-      <Notice tone="alarm" title="You have confirmed this, and its outcome is not known.">
+      <Notice focus={place} tone="alarm" title="You have confirmed this, and its outcome is not known.">
         <p>Look at what it was about before you do it again.</p>
       </Notice>
     )
   if (status >= 400)
     return (
-      <Notice tone="alarm" role="alert" title="You have confirmed this, and it was refused.">
+      <Notice focus={place} tone="alarm" role="alert" title="You have confirmed this, and it was refused.">
         <p>{decided?.detail ?? 'Nothing has happened.'}</p>
       </Notice>
     )
   return (
-    <Notice title="You have confirmed this, and it is done." icon="check">
+    <Notice focus={place} title="You have confirmed this, and it is done." icon="check">
       {decided?.secret !== undefined && (
         <>
           <p>This is the new key. It is shown only now, so keep it in a safe place:</p>
