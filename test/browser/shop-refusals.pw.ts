@@ -294,4 +294,24 @@ test('the seller chooses which mails about sales come', async ({ page, context }
   await page.reload()
   await expect(page.getByRole('radio', { name: 'Once a day' })).toBeChecked()
   expect((await mailsTo(context, email)).some(({ subject }) => /sale/.test(subject))).toBe(false)
+
+  // the newest choice counts, also when it is made while one before is being saved
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(
+    '**/api/auth/mails',
+    async (route) => {
+      asked.resolve()
+      await answered.promise
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await page.getByRole('radio', { name: 'Once a day' }).focus()
+  await page.keyboard.press('ArrowUp')
+  await asked.promise
+  await page.keyboard.press('ArrowUp')
+  answered.resolve()
+  await expect(page.locator('#mails').getByText('Saved.')).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('radio', { name: 'Never' })).toBeChecked()
 })

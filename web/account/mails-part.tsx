@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useLoad } from '../shop/load.ts'
 import { changeMailSettings, getMailSettings, type SaleMails } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
@@ -15,14 +15,20 @@ const CHOICES: [SaleMails, name: string, about: string][] = [
 export function MailsPart({ account }: { account: Account }) {
   const loaded = useLoad('mails', () => account.asSeller(getMailSettings))
   const [chosen, setChosen] = useState<SaleMails>()
+  const newestRef = useRef<SaleMails | undefined>(undefined)
   const action = useAction()
   const saved = loaded.value?.saleMails
   const choose = (to: SaleMails) => {
-    if (action.busy) return
     setChosen(to)
+    newestRef.current = to
+    // A choice that is made while another one is being saved is saved after it.
     void action.run(async () => {
       try {
-        loaded.put(await account.asSeller(() => changeMailSettings(to)))
+        for (let sent: SaleMails | undefined; sent !== newestRef.current;) {
+          const next = newestRef.current!
+          loaded.put(await account.asSeller(() => changeMailSettings(next)))
+          sent = next
+        }
       } finally {
         setChosen(undefined)
       }
