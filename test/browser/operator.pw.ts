@@ -93,7 +93,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Search' }).click()
     await expect(page.locator(`a[href="#/orders/${orderId}"]`)).toBeVisible()
     await expectFine(page, 'the orders')
-    await page.getByLabel('State').selectOption('expired')
+    await page.getByLabel('State', { exact: true }).selectOption('expired')
     await expect(page.getByText('No order was found.')).toBeVisible()
 
     await page.getByRole('link', { name: 'Log' }).click()
@@ -270,6 +270,10 @@ test('an operator’s form names the fields that are empty or cannot be read, an
   await dialog.getByLabel('Gigabytes').fill('x')
   await press('Set the quota')
   await expect(dialog.getByLabel('Gigabytes')).toBeFocused()
+  // a thousand to one reader, and one to another
+  await dialog.getByLabel('Gigabytes').fill('1,000')
+  await press('Set the quota')
+  await expect(dialog.getByText('Please enter a number such as 20 or 1.5, without separators.')).toBeVisible()
   await expect(dialog.getByRole('alert')).toHaveCount(0)
   await press('Cancel')
 

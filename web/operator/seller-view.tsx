@@ -9,6 +9,7 @@ import { Doing } from './doing.tsx'
 import { AdjustBalance } from './adjust-balance.tsx'
 import { Entries } from './log-view.tsx'
 import { afterApproval, afterSuspension } from './sells-from-now.ts'
+import { bytesOf, gigabytesOf } from './gigabytes.ts'
 import type { ViewProps } from './view-props.ts'
 import { StandingTag } from './sellers-view.tsx'
 
@@ -140,19 +141,18 @@ const MoreOf = ({ sellerId }: { sellerId: string }) => (
   </>
 )
 
-const GIGABYTE = 1e9
-
 function Quota({ seller: { sellerId, quotaBytes }, onDone }: { seller: FoundSeller; onDone: () => void }) {
-  const [typed, setTyped] = useState(quotaBytes === null ? '' : String(quotaBytes / GIGABYTE))
-  const gigabytes = Number(typed.replace(',', '.'))
-  const isWrong = typed.trim() !== '' && !(gigabytes >= 0 && gigabytes <= 1e6)
+  const shown = quotaBytes === null ? '' : gigabytesOf(quotaBytes)
+  const [typed, setTyped] = useState(shown)
+  // The present quota can have any number of decimals.
+  const bytes = typed.trim() === '' ? null : typed === shown ? quotaBytes : bytesOf(typed)
+  const isWrong = bytes === undefined
   const [tries, setTries] = useState(0)
   const check = () => {
     setTries(tries + 1)
     return !isWrong
   }
   const work = async () => {
-    const bytes = typed.trim() === '' ? null : Math.round(gigabytes * GIGABYTE)
     await request('PUT', `sellers/${sellerId}/quota`, { quotaBytes: bytes })
     return 'Done.'
   }
@@ -164,7 +164,7 @@ function Quota({ seller: { sellerId, quotaBytes }, onDone }: { seller: FoundSell
         hint="Empty: the quota of the service. 0: no limit."
         value={typed}
         onValue={setTyped}
-        fault={isWrong ? 'Please enter a number such as 20.' : undefined}
+        fault={isWrong ? 'Please enter a number such as 20 or 1.5, without separators.' : undefined}
         tries={tries}
         input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 12 }}
       />
