@@ -1,4 +1,5 @@
 import { day, money } from '../../ui/format.ts'
+import { LOCALE } from '../../ui/language.ts'
 import type { Next, NextPayouts, Payout } from './payouts-api.ts'
 
 /** How a payout stands: the label of its tag, and its tone. */
@@ -29,8 +30,9 @@ export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }:
   }[status]
 }
 
-/** A day of UTC, such as 2026-11-30, as the reader writes it. It is noon there, so that no time zone moves it to another day. */
-export const calendarDay = (on: string): string => day(`${on}T12:00:00Z`)
+/** A day of UTC, such as 2026-11-30, as the reader writes it. Told in UTC, so that no time zone moves it to another day. */
+export const calendarDay = (on: string): string =>
+  new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(on))
 
 /** The next payout, or the reason for none: a title, and a text that helps. */
 export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts): { title: string; text: string } {
