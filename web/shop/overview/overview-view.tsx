@@ -9,6 +9,9 @@ import { AttentionList } from './attention-list.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Sold } from './sold.tsx'
 
+/** The number of products that the overview looks at. */
+const MOST = 25
+
 /** The state of the shop: its first steps until there is a link to share, and the sales from then on. */
 export default function OverviewView({ seller }: ViewProps) {
   const [round, setRound] = useState(0)
@@ -18,7 +21,7 @@ export default function OverviewView({ seller }: ViewProps) {
     <>
       {!products.value && <Head title="Overview" />}
       <Shown of={products}>
-        {({ items, isNew }) =>
+        {({ items, shared, isNew }) =>
           begun || isNew ? (
             <FirstSteps
               seller={seller}
@@ -31,7 +34,7 @@ export default function OverviewView({ seller }: ViewProps) {
               }}
             />
           ) : (
-            <Running shared={items.filter(({ status, files }) => status === 'active' && files.length > 0)} />
+            <Running shared={shared} />
           )
         }
       </Shown>
@@ -40,14 +43,15 @@ export default function OverviewView({ seller }: ViewProps) {
 }
 
 /** A seller with an order is not new. The seller may have disputes to answer, even if no product is on sale now. */
-async function beginOf(): Promise<{ items: Product[]; isNew: boolean }> {
-  const { items } = await getProducts({ limit: 25 })
-  return { items, isNew: !items.some(canBeShared) && (await getNewestOrder()) === undefined }
+async function beginOf(): Promise<{ items: Product[]; shared: Product[]; isNew: boolean }> {
+  const { items, nextCursor } = await getProducts({ limit: MOST })
+  // What is on sale can be older than a page of drafts.
+  const active = nextCursor ? (await getProducts({ limit: MOST, status: 'active' })).items : items
+  const shared = active.filter(({ status, files }) => status === 'active' && files.length > 0)
+  // Archived products count, because they were shared once: a seller of many years does not see the first steps.
+  const wasShared = shared.length > 0 || items.some(({ status }) => status === 'archived')
+  return { items, shared, isNew: !wasShared && (await getNewestOrder()) === undefined }
 }
-
-/** Archived products count, because they were shared once: a seller of many years does not see the first steps. */
-const canBeShared = ({ status, files }: Product): boolean =>
-  status === 'archived' || (status === 'active' && files.length > 0)
 
 function Running({ shared }: { shared: Product[] }) {
   const attention = useLoad('attention', getAttention)

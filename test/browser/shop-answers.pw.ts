@@ -1,0 +1,45 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { BASE_URL, expect, test } from './fixtures.ts'
+import { loseAnswers, signUp } from './seller.ts'
+
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+const codes = (page: Page) => page.getByRole('list', { name: 'Discount codes' })
+
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+const picture = { name: 'cover.png', mimeType: 'image/png', buffer: PICTURE }
+const text = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) })
+const filesInput = (page: Page) => page.locator('#files input[type=file]').first()
+
+/** A seller's request beside the page, as another tab would send it. */
+async function ask<Answer>(context: BrowserContext, method: string, path: string, data?: object): Promise<Answer> {
+  const answer = await context.request.fetch(`/api/${path}`, { method, data, headers: { origin: BASE_URL } })
+  expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()) as Answer
+}
+
+const product = (context: BrowserContext, data: object = {}) =>
+  ask<{ id: string }>(context, 'POST', 'products', { name: 'The Quiet Shop', amount: 1900, currency: 'USD', ...data })
+
+async function published(context: BrowserContext): Promise<string> {
+  const { id } = await product(context)
+  const headers = { origin: BASE_URL, 'content-type': 'application/pdf' }
+  const added = await context.request.post(`/api/products/${id}/files?name=book.pdf`, { data: 'a book', headers })
+  expect(added.status()).toBe(201)
+  await ask(context, 'PATCH', `products/${id}`, { status: 'active' })
+  return id
+}
+
+test('an older product on sale is offered for sharing behind a page of drafts', async ({ page, context }) => {
+  await signUp(page)
+  const id = await published(context)
+  for (let count = 0; count < 25; count++) await product(context, { name: `Draft ${count}` })
+  await page.goto('/shop/')
+  await expect(heading(page, 'Share your link')).toBeVisible()
+  await expect(page.locator('.push-link')).toContainText(id)
+})
+
