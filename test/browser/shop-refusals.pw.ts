@@ -286,6 +286,35 @@ test('a shop without sales shows its link to share, and after a sale the sales',
   await expect(page.locator('.sums')).toContainText('$19.00')
 })
 
+test('neither a link nor signing out loses typed text without a question', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const questions: string[] = []
+  let accepts = false
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void (accepts ? dialog.accept() : dialog.dismiss())
+  })
+  const orders = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Orders' })
+  await field(page, 'Your name, or your shop’s').fill('Ann')
+  await orders.click({ noWaitAfter: true })
+  await expect.poll(() => questions).toEqual(['beforeunload'])
+  await button(page, 'Sign out').click()
+  await expect.poll(() => questions).toEqual(['beforeunload', 'confirm'])
+  await button(page, 'Save the name').click()
+  await expect(page.getByText('Saved. Buyers read this name from now on.')).toBeVisible()
+
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'Name').fill('Mine')
+  await button(page, 'Sign out').click()
+  await expect.poll(() => questions.length).toBe(3)
+  await expect(field(page, 'Name')).toHaveValue('Mine')
+  accepts = true
+  await button(page, 'Sign out').click()
+  await expect(page).toHaveURL(/\/sign-in\//)
+  expect(questions).toEqual(['beforeunload', 'confirm', 'confirm', 'confirm'])
+})
+
 test('the seller chooses which mails about sales come', async ({ page, context }) => {
   const email = await signUp(page)
   await page.goto('/account/')

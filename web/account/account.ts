@@ -18,6 +18,7 @@ import {
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { forgetDrafts } from '../shop/drafts.ts'
+import { leadAway } from '../shop/leaving.ts'
 import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
 import { saveChange } from './mailbox-change.ts'
 import { keepTyped } from './typed.ts'
@@ -119,7 +120,7 @@ export function openAccount(): Account {
       saveChange(undefined)
       await signOut()
       forgetDrafts()
-      location.replace('/sign-in/?out=1')
+      leadAway(() => location.replace('/sign-in/?out=1'))
       await new Promise(() => {})
     },
   }

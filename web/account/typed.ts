@@ -1,4 +1,5 @@
 import { useEffect, useState, type StateUpdater, type Dispatch } from 'preact/hooks'
+import { leadAway, useLeavingQuestion } from '../shop/leaving.ts'
 import { DRAFTS } from '../shop/drafts.ts'
 import { readTab, writeTab } from '../ui/tab-storage.ts'
 import type { Seller } from '../ui/auth-api.ts'
@@ -8,8 +9,8 @@ type Keep = () => void
 
 const changedForms = new Set<Keep>()
 
-/** Keeps the unsaved text of every form of the page, because a fresh sign-in leads away from it and back. */
-export const keepTyped = (): void => changedForms.forEach((keep) => keep())
+/** Keeps the unsaved text of every form of the page, because a fresh sign-in leads away from it and back, without a question. */
+export const keepTyped = (): void => leadAway(() => changedForms.forEach((keep) => keep()))
 
 interface SignedIn {
   get: () => { seller?: Seller }
@@ -46,6 +47,7 @@ export function useTyped<Typed>(account: SignedIn, part: string, saved: Typed): 
   const isChanged = JSON.stringify(typed) !== savedText
   // Read once: on a later visit the seller sees the saved values.
   useEffect(() => writeTab(place, undefined), [place, savedText])
+  useLeavingQuestion(isChanged)
   useEffect(() => {
     if (!isChanged) return
     const keep = () => writeTab(place, typed)

@@ -1,4 +1,5 @@
 import { useAction } from '../ui/action.ts'
+import { wouldLose } from './leaving.ts'
 import { Refused } from './parts.tsx'
 
 /** The links of the navigation, in the shop and in the account. */
@@ -19,11 +20,14 @@ interface BarProps {
 export function Bar({ under, onLeave }: BarProps) {
   const action = useAction()
   const shop = under === 'account' ? '/shop/' : ''
-  const signOut = () =>
+  const signOut = () => {
+    // The browser's own question, as for a link that leads away.
+    if (wouldLose() && !window.confirm('Sign out without saving?')) return
     void action.run(async () => {
       await onLeave()
       return ''
     })
+  }
   return (
     <>
       <header class="bar shop-bar">

@@ -1,3 +1,5 @@
+import { useEffect } from 'preact/hooks'
+
 // The browser asks about unsaved changes also when this page leads away by itself. A seller who stayed would have a page without a session.
 
 let isLeaving = false
@@ -8,7 +10,25 @@ export function leadAway(go: () => void): void {
   go()
 }
 
-/** Lets the browser ask whether to leave the page. */
-export function askBeforeLeaving(event: BeforeUnloadEvent): void {
-  if (!isLeaving) event.preventDefault()
+const losses = new Set<() => boolean>()
+
+/** Whether the page has something that leaving it would lose. */
+export const wouldLose = (): boolean => [...losses].some((loses) => loses())
+
+/** From now on the browser asks whether to leave the page, while `loses` says so. Returns the way to end that. */
+export function askWhile(loses: () => boolean): () => void {
+  const ask = (event: BeforeUnloadEvent) => {
+    if (!isLeaving && loses()) event.preventDefault()
+  }
+  losses.add(loses)
+  addEventListener('beforeunload', ask)
+  return () => {
+    losses.delete(loses)
+    removeEventListener('beforeunload', ask)
+  }
+}
+
+/** Asks before text is lost that was typed and not saved. */
+export function useLeavingQuestion(isChanged: boolean): void {
+  useEffect(() => (isChanged ? askWhile(() => true) : undefined), [isChanged])
 }

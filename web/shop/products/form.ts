@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../ui/api.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type ProductInput,
   type Versioned,
 } from '../api.ts'
-import { askBeforeLeaving } from '../leaving.ts'
+import { useLeavingQuestion } from '../leaving.ts'
 import {
   changesOf,
   differs,
@@ -58,7 +58,8 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   const dirty = differs(draft, base)
-  useUnloadWarning(dirty)
+  // The tab keeps the typed text, but not when the tab is closed.
+  useLeavingQuestion(dirty)
 
   async function create(input: Partial<ProductInput>): Promise<Versioned> {
     const saved = await createProduct(input, keyOf(seller.id, input))
@@ -158,15 +159,6 @@ async function makeDraft(
     set({ newest, seen: newest })
     return undefined
   }
-}
-
-/** The tab keeps the typed text, but not when the tab is closed. */
-function useUnloadWarning(dirty: boolean): void {
-  useEffect(() => {
-    if (!dirty) return
-    addEventListener('beforeunload', askBeforeLeaving)
-    return () => removeEventListener('beforeunload', askBeforeLeaving)
-  }, [dirty])
 }
 
 /** The newest version with the typed changes on top. Names the fields that both have changed. */

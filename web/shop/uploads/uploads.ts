@@ -1,6 +1,6 @@
 import type { Upload as Transfer } from 'tus-js-client'
 import { isRefusal } from '../api.ts'
-import { askBeforeLeaving } from '../leaving.ts'
+import { askWhile } from '../leaving.ts'
 import { newStore } from '../../ui/store.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { end, send } from './send.ts'
@@ -133,9 +133,7 @@ async function run(key: number): Promise<void> {
   startNext()
 }
 
-addEventListener('beforeunload', (event) => {
-  if (uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting')) askBeforeLeaving(event)
-})
+askWhile(() => uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting'))
 // Uploads that stopped because the service could not be reached go on as soon as the browser is online.
 addEventListener('online', () => {
   for (const { key, stage, trouble } of uploads.get().items)
