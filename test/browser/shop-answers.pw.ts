@@ -34,6 +34,35 @@ async function published(context: BrowserContext): Promise<string> {
   return id
 }
 
+test('a save whose answer was lost counts as saved at the next press, and so does publishing', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  let lost = 0
+  await page.route(`**/api/products/${id}`, async (route) => {
+    if (route.request().method() !== 'PATCH' || ++lost % 2 === 0) return route.continue()
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  for (const [press, said] of [
+    ['Take it off sale', 'It is a draft again: its link says that it is not for sale.'],
+    ['Save and publish', 'It is on sale now: the link is ready to be shared.'],
+    ['Save', 'Saved.'],
+  ] as const) {
+    await field(page, 'Name').fill(`Renamed before ${press}`)
+    await field(page, 'What buyers pay').fill(press === 'Save' ? '21' : '20')
+    await button(page, press).click()
+    await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+    await button(page, press).click()
+    await expect(page.getByText(said, { exact: true })).toBeVisible()
+  }
+  await expect(field(page, 'What buyers pay')).toHaveValue('21.00')
+  expect(lost).toBe(6)
+})
+
 test('an older product on sale is offered for sharing behind a page of drafts', async ({ page, context }) => {
   await signUp(page)
   const id = await published(context)

@@ -88,6 +88,12 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     } catch (trouble) {
       if (isRefusal(trouble, 'changed_meanwhile')) {
         const newest = await getProduct(id)
+        const newer = draftOf(newest.product)
+        // The answer to an earlier press was lost, and the service has all that was sent.
+        if (has(newest, rebase(draft, base, newer).draft, status)) {
+          set({ ...settled(newest), draft: rebase(latest().draft, draft, newer).draft, tries })
+          return newest.product
+        }
         set({ newest, seen: newest, tries })
         return undefined
       }
@@ -156,10 +162,15 @@ async function makeDraft(
   } catch (trouble) {
     if (!isRefusal(trouble, 'changed_meanwhile')) throw trouble
     const newest = await getProduct(id)
-    set({ newest, seen: newest })
-    return undefined
+    const isDraft = newest.product.status === 'draft'
+    set(isDraft ? refreshed(latest(), newest) : { newest, seen: newest })
+    return isDraft ? newest.product : undefined
   }
 }
+
+/** The product has these values, and this status where one is given. */
+const has = ({ product }: Versioned, draft: Draft, status: Product['status'] | undefined): boolean =>
+  Object.keys(changesOf(draft, draftOf(product))).length === 0 && (status ?? product.status) === product.status
 
 /** The newest version with the typed changes on top. Names the fields that both have changed. */
 function withMine({ draft, base }: State, newest: Versioned): Partial<State> {
