@@ -72,3 +72,70 @@ test('an older product on sale is offered for sharing behind a page of drafts', 
   await expect(page.locator('.push-link')).toContainText(id)
 })
 
+test('a code that ends while the next page comes stays ended', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const id = await published(context)
+  await ask(context, 'POST', 'discounts', { code: 'SPRING', percentOff: 20, productId: id })
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(/\/api\/discounts\?/, async (route) => {
+    if (new URL(route.request().url()).searchParams.has('cursor')) {
+      asked.resolve()
+      await answered.promise
+      return route.fulfill({ json: { items: [] } })
+    }
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), nextCursor: 'later' } })
+  })
+  await page.goto(`/shop/#/products/${id}`)
+  await button(page, 'Show more').click()
+  await asked.promise
+  await codes(page).getByRole('button', { name: 'End SPRING' }).click()
+  await button(page, 'End it').click()
+  await expect(codes(page).getByText('Ended')).toBeVisible()
+  await button(page, 'Show more').focus()
+  answered.resolve()
+  await expect(button(page, 'Show more')).toHaveCount(0)
+  await expect(codes(page).getByText('Ended')).toBeVisible()
+})
+
+test('a discount code whose answer was lost is in the list', async ({ page, context }) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await button(page, 'New code').click()
+  await field(page, 'Code').fill('SPRING')
+  await field(page, 'Off').fill('20')
+  await loseAnswers(page, '**/api/discounts')
+  await button(page, 'Create the code').click()
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await expect(codes(page)).toContainText('SPRING')
+})
+
+test('an answer about the product that is overtaken by a newer one changes nothing', async ({ page, context }) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await expect(page.getByRole('list', { name: 'Files' })).toContainText('book.pdf')
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(
+    `**/api/products/${id}`,
+    async (route) => {
+      const response = await route.fetch()
+      asked.resolve()
+      await answered.promise
+      await route.fulfill({ response })
+    },
+    { times: 1 },
+  )
+  await page.getByLabel('Picture to upload').setInputFiles(picture)
+  await asked.promise
+  await filesInput(page).setInputFiles(text('more.txt'))
+  await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
+  answered.resolve()
+  await expect(page.getByText('The picture is saved.')).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
+})
+

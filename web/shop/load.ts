@@ -20,6 +20,8 @@ export interface Loaded<Value> {
   again: () => void
   /** Replaces the value by a newer one that another request returned. */
   put: (value: Value) => void
+  /** Changes the value that is there by then. */
+  turn: (change: (value: Value) => Value) => void
 }
 
 /**
@@ -58,11 +60,20 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
         setState((before) => (before?.key === key ? { value, trouble: undefined, busy: false, key } : before)),
       [key],
     ),
+    turn: useCallback(
+      (change: (value: Value) => Value) =>
+        setState((before) =>
+          before?.key === key && before.value !== undefined
+            ? { value: change(before.value), trouble: undefined, busy: false, key }
+            : before,
+        ),
+      [key],
+    ),
   }
 }
 
 /** A list that comes in pages. Each page is appended to the ones before. */
-export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put'> {
+export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put' | 'turn'> {
   /** Asks for the next page. Absent at the end of the list. */
   more: (() => void) | undefined
   /** Why the next page did not come, and how often the seller has asked for it. */
@@ -83,7 +94,7 @@ const atRest = (key: string): Rest => ({ key, busy: false, trouble: undefined, t
 export function useList<Item>(key: string, ask: (cursor: string | undefined) => Promise<List<Item>>): Listed<Item> {
   const first = useLoad(key, () => ask(undefined))
   const [told, setTold] = useState<Rest>(atRest(key))
-  const { value, put } = first
+  const { value, turn: turnPages } = first
   const cursor = value?.nextCursor
   // The state of another filter's list does not apply to this one.
   const rest = told.key === key ? told : atRest(key)
@@ -96,7 +107,12 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
     tell({ ...asked, busy: true, trouble: quietly ? rest.trouble : undefined })
     try {
       const page = await ask(cursor)
-      put({ items: [...value.items, ...page.items], nextCursor: page.nextCursor })
+      // The list can have changed during the request. Where it was read anew, and ends elsewhere, the page does not follow it.
+      turnPages((present) =>
+        present.nextCursor === cursor
+          ? { items: [...present.items, ...page.items], nextCursor: page.nextCursor }
+          : present,
+      )
       tell({ ...asked, busy: false, trouble: undefined })
     } catch (trouble) {
       tell({ ...asked, busy: false, trouble })
@@ -112,6 +128,6 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
     moreTries: rest.tries,
     more: cursor ? () => void next(false) : undefined,
     // An answer that is on its way may be older than the change.
-    change: (turn) => (value ? put({ ...value, items: turn(value.items) }) : first.again()),
+    change: (turn) => (value ? turnPages((present) => ({ ...present, items: turn(present.items) })) : first.again()),
   }
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { TextField } from '../../ui/text-field.tsx'
-import { createDiscount, type Discount, type Product } from '../api.ts'
+import { createDiscount, isUnknown, type Discount, type Product } from '../api.ts'
 import { Refused } from '../parts.tsx'
 import {
   discountFaults,
@@ -17,9 +17,11 @@ interface DiscountFormProps {
   product: Product
   onCreated: (discount: Discount) => void
   onCancel: () => void
+  /** No good answer came: the service may have made the code. */
+  onUnknown: () => void
 }
 
-export function DiscountForm({ product: { id, currency, prices }, onCreated, onCancel }: DiscountFormProps) {
+export function DiscountForm({ product: { id, currency, prices }, onCreated, onCancel, onUnknown }: DiscountFormProps) {
   const currencies: Currencies = [currency, ...prices.slice(1).map((price) => price.currency)]
   const [typed, setTyped] = useState(NO_DISCOUNT)
   const [faults, setFaults] = useState<DiscountFaults>({})
@@ -32,7 +34,12 @@ export function DiscountForm({ product: { id, currency, prices }, onCreated, onC
     setTries(tries + 1)
     if (Object.keys(wrong).length > 0) return
     void action.run(async () => {
-      onCreated(await createDiscount({ ...discountInput(typed, currencies), productId: id }))
+      try {
+        onCreated(await createDiscount({ ...discountInput(typed, currencies), productId: id }))
+      } catch (trouble) {
+        if (isUnknown(trouble)) onUnknown()
+        throw trouble
+      }
       return ''
     })
   }

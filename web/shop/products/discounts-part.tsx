@@ -50,6 +50,7 @@ export function DiscountsPart({ product }: { product: Product }) {
         <DiscountForm
           product={product}
           onCancel={close}
+          onUnknown={list.again}
           onCreated={(made) => {
             list.change((items) => [made, ...items])
             setSaid(`${made.code} works from now on.`)
@@ -59,13 +60,7 @@ export function DiscountsPart({ product }: { product: Product }) {
       ) : (
         // Not before the list, which would push it away from under the pointer.
         (list.value !== undefined || list.trouble !== undefined) && (
-          <NewCode
-            said={said}
-            onPress={() => {
-              setSaid('')
-              setAdding(true)
-            }}
-          />
+          <NewCode said={said} onPress={() => (setSaid(''), setAdding(true))} />
         )
       )}
       {ending && (

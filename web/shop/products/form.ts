@@ -54,9 +54,10 @@ interface State {
 /** A product's form: the typed text, the saved version, and the version that another person has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const kept = useFormState(seller, first)
-  const { state, latest, show, set } = kept
+  const { state, latest, set } = kept
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
+  const refresh = useRefresh(id, kept)
   const dirty = differs(draft, base)
   // The tab keeps the typed text, but not when the tab is closed.
   useLeavingQuestion(dirty)
@@ -124,11 +125,20 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
       if (state.newest) set(keepMine ? withMine(state, state.newest) : settled(state.newest))
     },
     /** After a change to the files or the image. */
-    refresh: async () => {
-      const newest = await getProduct(id)
-      // More may have been typed during the request.
-      show(refreshed(latest(), newest))
-    },
+    refresh,
+  }
+}
+
+/** Reads the product again. An answer that a newer one has overtaken changes nothing. */
+function useRefresh(id: string, { latest, show }: ReturnType<typeof useFormState>): () => Promise<void> {
+  const turnsRef = useRef({ asked: 0, shown: 0 })
+  return async () => {
+    const turn = ++turnsRef.current.asked
+    const newest = await getProduct(id)
+    if (turn < turnsRef.current.shown) return
+    turnsRef.current.shown = turn
+    // More may have been typed during the request.
+    show(refreshed(latest(), newest))
   }
 }
 
