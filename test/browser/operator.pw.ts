@@ -329,6 +329,23 @@ test('a page of one operator does nothing in the session of another account that
   await expect(page.getByText('accepted a payment')).toHaveCount(0)
 })
 
+test('a search keeps the seller of the address, and the focus', async ({ page }) => {
+  await signInAsOperator(page)
+  await page.goto(`${service.url}/operator/#/payouts?sellerId=sel_00000000000000000000000000`)
+  const field = page.getByLabel('Search payouts')
+  await field.fill('PO1')
+  await field.press('Enter')
+  await expect(page).toHaveURL(/q=PO1/)
+  await expect(page.getByText('No payout was found.')).toBeVisible()
+  await expect(field).toBeFocused()
+  await page.getByLabel('State', { exact: true }).selectOption('paid')
+  await expect(page).toHaveURL(/status=paid/)
+  await expect(page).toHaveURL(/sellerId=sel_/)
+  await page.goBack()
+  await page.goBack()
+  await expect(field).toHaveValue('')
+})
+
 test('signing out says when it does not succeed, and deletes the unsaved texts of the tab', async ({ page }) => {
   await signInAsOperator(page)
   const drafts = () => page.evaluate(() => Object.keys(sessionStorage).filter((name) => name.includes('draft')))

@@ -16,11 +16,11 @@ export function OrdersView({ query }: ViewProps) {
     <>
       <Head title={sellerId ? 'Orders of one seller' : 'Orders'} />
       <SearchForm
-        key={q}
         view="orders"
         label="Search all orders"
         hint="An order number, a buyer’s whole address, or the processor’s id of a payment."
         q={q}
+        sellerId={sellerId}
         filter={{ name: 'status', label: 'State', value: status, options: OPTIONS }}
       />
       <Shown of={list}>

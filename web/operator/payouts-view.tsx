@@ -50,11 +50,11 @@ export function PayoutsView({ query }: ViewProps) {
       <section class="stack" aria-labelledby="all">
         <h2 id="all">{sellerId ? 'Payouts of one seller' : 'Every payout'}</h2>
         <SearchForm
-          key={q}
           view="payouts"
           label="Search payouts"
           hint="The id of a payout, or its reference at the bank."
           q={q}
+          sellerId={sellerId}
           filter={{ name: 'status', label: 'State', value: status, options: OPTIONS }}
         />
         <Shown of={list}>

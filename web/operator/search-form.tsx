@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 interface SearchFormProps {
   /** The view whose address holds the search. */
@@ -6,15 +6,23 @@ interface SearchFormProps {
   label: string
   hint: string
   q: string
+  /** The list is of this seller alone, and stays so. Empty: of all sellers. */
+  sellerId?: string
   /** The name of the filter in the address, its label and its values. */
   filter: { name: string; label: string; value: string; options: readonly (readonly [value: string, label: string])[] }
 }
 
 /** A search that the page's address holds, so that a reload and the way back show the same list. */
-export function SearchForm({ view, label, hint, q, filter }: SearchFormProps) {
+export function SearchForm({ view, label, hint, q, sellerId, filter }: SearchFormProps) {
   const [typed, setTyped] = useState(q)
+  // The way back and a link change the search too.
+  useEffect(() => setTyped(q), [q])
   const search = (text: string, chosen: string) => {
-    const query = new URLSearchParams({ ...(text && { q: text }), ...(chosen && { [filter.name]: chosen }) }).toString()
+    const query = new URLSearchParams({
+      ...(text && { q: text }),
+      ...(chosen && { [filter.name]: chosen }),
+      ...(sellerId && { sellerId }),
+    }).toString()
     location.hash = `#/${view}${query && `?${query}`}`
   }
   return (

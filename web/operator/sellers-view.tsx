@@ -31,7 +31,6 @@ export function SellersView({ query }: ViewProps) {
     <>
       <Head title="Sellers" />
       <SearchForm
-        key={q}
         view="sellers"
         label="Search sellers"
         hint="The beginning of an address or a name, or an id."
