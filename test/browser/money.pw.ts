@@ -123,6 +123,7 @@ test.describe('on a phone', () => {
     await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 00')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(page.getByText('DE … 3000')).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
     await expect(page.getByText('Payouts are held until', { exact: false })).toBeVisible()
     await expect(page.getByText('3704')).toHaveCount(0)
 
@@ -143,6 +144,7 @@ test.describe('on a phone', () => {
     await expectFine(page, 'removing an account')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await expect(page.getByText('The payout details for EUR are removed.')).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
     await expect(page.getByRole('button', { name: 'Add an account for EUR' })).toBeVisible()
   })
 })
@@ -183,6 +185,7 @@ test('what was typed for one currency never changes the account of another, and 
   await save('EUR', 'DE89370400440532013001')
   await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
   await form('EUR').getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
   await page.reload()
   await expect(page.getByRole('button', { name: 'Change the account for EUR' })).toBeVisible()
 })

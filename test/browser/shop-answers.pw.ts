@@ -72,10 +72,7 @@ test('an older product on sale is offered for sharing behind a page of drafts', 
   await expect(page.locator('.push-link')).toContainText(id)
 })
 
-test('a code that ends while the next page comes stays ended', async ({
-  page,
-  context,
-}) => {
+test('a code that ends while the next page comes stays ended', async ({ page, context }) => {
   await signUp(page)
   const id = await published(context)
   await ask(context, 'POST', 'discounts', { code: 'SPRING', percentOff: 20, productId: id })
@@ -95,7 +92,6 @@ test('a code that ends while the next page comes stays ended', async ({
   await codes(page).getByRole('button', { name: 'End SPRING' }).click()
   await button(page, 'End it').click()
   await expect(codes(page).getByText('Ended')).toBeVisible()
-  await button(page, 'Show more').focus()
   answered.resolve()
   await expect(button(page, 'Show more')).toHaveCount(0)
   await expect(codes(page).getByText('Ended')).toBeVisible()
@@ -139,3 +135,19 @@ test('an answer about the product that is overtaken by a newer one changes nothi
   await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
 })
 
+test('after a removal or an archiving, the title of the section has the focus', async ({ page, context }) => {
+  await signUp(page)
+  await page.getByLabel('Logo to upload').setInputFiles(picture)
+  await button(page, 'Remove the logo').click()
+  await expect(page.getByText('The logo is removed.')).toBeVisible()
+  await expect(page.locator('h2:focus')).toHaveAttribute('id', 'brand-title')
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await page.getByLabel('Picture to upload').setInputFiles(picture)
+  await button(page, 'Remove the picture').click()
+  await expect(page.getByText('The picture is removed.')).toBeVisible()
+  await expect(heading(page, 'Picture')).toBeFocused()
+  await button(page, 'Archive this product…').click()
+  await button(page, 'Archive it').click()
+  await expect(heading(page, 'On sale or not')).toBeFocused()
+})

@@ -32,6 +32,8 @@ export function LogoField({ account, brand, onChanged }: LogoProps) {
       await account.asSeller(removeLogo)
       const { logoUrl: _, ...rest } = brand
       onChanged(rest)
+      // The button is gone.
+      document.getElementById('brand-title')?.focus()
       return 'The logo is removed.'
     }, 'remove')
   return (

@@ -5,6 +5,8 @@ const words = wordsOf('ui')
 
 interface BetterEmailProps {
   value: string
+  /** The id of the field. */
+  field?: string
   /** The suggestion appears when the buyer leaves the field, not while they type. */
   left: boolean
   onValue: (email: string) => void
@@ -41,7 +43,7 @@ export function useHeldEmail(): (email: string) => Promise<boolean> {
 }
 
 /** The probable right address, one press away. The script that knows it is loaded while the buyer types. */
-export function BetterEmail({ value, left, onValue, held }: BetterEmailProps) {
+export function BetterEmail({ value, field = 'email', left, onValue, held }: BetterEmailProps) {
   const [suggest, setSuggest] = useState<(email: string) => string | undefined>()
   const isBegun = value !== ''
   useEffect(() => {
@@ -59,7 +61,7 @@ export function BetterEmail({ value, left, onValue, held }: BetterEmailProps) {
                 class="link"
                 onClick={() => {
                   // The button disappears, and the buyer goes on in the field.
-                  document.getElementById('email')?.focus()
+                  document.getElementById(field)?.focus()
                   onValue(better)
                 }}
               >

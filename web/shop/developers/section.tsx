@@ -20,6 +20,6 @@ export const Section = ({ id, title, about, children }: SectionProps) => (
   </section>
 )
 
-/** Moves the focus to a section's title, after the form or the dialog that had it is gone. */
+/** Moves the focus to a section's title, after the form, the dialog or the button that had it is gone. */
 export const focusSection = (id: string): void =>
   void requestAnimationFrame(() => document.getElementById(`${id}-title`)?.focus())

@@ -129,7 +129,7 @@ function NextOne({ currency, next }: { currency: string; next: NextPayouts | und
 }
 
 function showDetails(): void {
-  const heading = document.getElementById('payout-details')
+  const heading = document.getElementById('payout-details-title')
   heading?.scrollIntoView()
   heading?.focus({ preventScroll: true })
 }

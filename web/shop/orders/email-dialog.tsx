@@ -81,7 +81,7 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
           focus
           input={{ type: 'email', inputMode: 'email', autoComplete: 'off', maxLength: 254, required: true }}
         />
-        <BetterEmail value={email} left={left} onValue={type} />
+        <BetterEmail field="new-email" value={email} left={left} onValue={type} />
       </div>
       {trouble ? <Refused key={tries} trouble={trouble} /> : null}
       <Choices busy={busy ? 'Sending the code…' : undefined} action="Send the code" away="Leave it" onClose={leave} />

@@ -3,6 +3,7 @@ import { useAction } from '../../ui/action.ts'
 import { ApiError } from '../../ui/api.ts'
 import { fromApi } from '../../ui/page-data.ts'
 import { putImage, removeImage, type Product } from '../api.ts'
+import { focusSection } from '../developers/section.tsx'
 import { Refused } from '../parts.tsx'
 import { Part } from './part.tsx'
 
@@ -31,6 +32,7 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
     void action.run(async () => {
       await removeImage(product.id)
       await onChanged()
+      focusSection('picture')
       return 'The picture is removed.'
     }, 'remove')
   return (

@@ -2,6 +2,7 @@ import './products.css'
 import { useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { archiveProduct, getProduct, type Product, type Versioned } from '../api.ts'
+import { focusSection } from '../developers/section.tsx'
 import { Ask } from '../dialog.tsx'
 import { useLoad } from '../load.ts'
 import { Head, Shown } from '../parts.tsx'
@@ -127,6 +128,7 @@ function ArchivePart({ form }: { form: ProductForm }) {
               await form.refresh()
               setAsking(false)
               scrollTo(0, 0)
+              focusSection('sale')
               return ''
             })
           }

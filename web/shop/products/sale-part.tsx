@@ -45,7 +45,7 @@ export function SalePart({ product: { status, payUrl, files }, dirty, action, te
   const onSale = 'It is on sale now: the link is ready to be shared.'
   return (
     <section class={`panel stack sale ${status}`} aria-labelledby="sale-title">
-      <h2 class="unseen" id="sale-title">
+      <h2 class="unseen" id="sale-title" tabIndex={-1}>
         On sale or not
       </h2>
       <p>

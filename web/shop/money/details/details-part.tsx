@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { useAction } from '../../../ui/action.ts'
 import { moment } from '../../../ui/format.ts'
 import { Ask } from '../../dialog.tsx'
+import { focusSection } from '../../developers/section.tsx'
 import type { Loaded } from '../../load.ts'
 import { Shown } from '../../parts.tsx'
 import { signInAgain } from '../../session.ts'
@@ -21,16 +22,20 @@ interface DetailsPartProps {
 export function DetailsPart({ details, currencies, onChange }: DetailsPartProps) {
   const [open, setOpen] = useState<string | undefined>(() => chosenBefore()?.currency)
   const [said, setSaid] = useState('')
-  const changed = (words: string) => {
+  const close = () => {
     setOpen(undefined)
+    focusSection('payout-details')
+  }
+  const changed = (words: string) => {
+    close()
     setSaid(words)
     details.again()
     onChange()
   }
   return (
-    <section class="stack" aria-labelledby="payout-details">
+    <section class="stack" aria-labelledby="payout-details-title">
       <div class="head">
-        <h2 id="payout-details" tabIndex={-1}>
+        <h2 id="payout-details-title" tabIndex={-1}>
           Where your money goes
         </h2>
       </div>
@@ -48,7 +53,7 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
                     currency={one.currency}
                     isSettled
                     onSaved={(saved) => changed(savedWords(saved))}
-                    onCancel={() => setOpen(undefined)}
+                    onCancel={close}
                   />
                 ) : (
                   <Destination
@@ -66,7 +71,7 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
                   currency={open}
                   isSettled={currencies.includes(open)}
                   onSaved={(saved) => changed(savedWords(saved))}
-                  onCancel={() => setOpen(undefined)}
+                  onCancel={close}
                 />
               )}
               {open === undefined && (
