@@ -175,8 +175,20 @@ test.describe('on a phone', () => {
     await page.goto(`${service.url}/operator/#/payouts`)
     await page.getByLabel('Statement of your bank').setInputFiles({ ...file, buffer: Buffer.from('not a statement') })
     await expect(page.getByRole('alert')).toBeVisible()
-    await page.getByLabel('Statement of your bank').setInputFiles(file)
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/api/operator/payouts/statement', async (route) => {
+      asked.resolve()
+      await answered.promise
+      await route.continue()
+    })
+    const input = page.getByLabel('Statement of your bank')
+    await input.focus()
+    await input.setInputFiles(file)
+    await asked.promise
+    await expect(input).toBeDisabled()
+    answered.resolve()
     await expect(page.getByText('statement.csv: 2 lines about payouts')).toBeVisible()
+    await expect(input).toBeFocused()
     await expect(page.getByText('Other amount')).toBeVisible()
     await expect(page.getByText('Not found', { exact: true })).toBeVisible()
     await expectFine(page, 'a statement that was read')

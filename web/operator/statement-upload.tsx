@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { money } from '../ui/format.ts'
 import { Refused } from '../shop/parts.tsx'
@@ -26,6 +26,11 @@ const ONE_CAME_BACK =
 export function StatementUpload({ onRead }: { onRead: () => void }) {
   const action = useAction()
   const [read, setRead] = useState<{ name: string; statement: ReadStatement }>()
+  const place = useRef<HTMLInputElement>(null)
+  // A disabled input loses the focus. A refusal has taken it by now.
+  useEffect(() => {
+    if (action.tries > 0 && !action.busy && document.activeElement === document.body) place.current?.focus()
+  }, [action.busy, action.tries])
   const take = (input: HTMLInputElement) => {
     const [file] = input.files ?? []
     if (!file) return
@@ -48,10 +53,11 @@ export function StatementUpload({ onRead }: { onRead: () => void }) {
         </p>
         <input
           id="statement-file"
+          ref={place}
           type="file"
           accept=".xml,.csv,text/csv,application/xml,text/xml"
           aria-describedby="statement-hint"
-          aria-disabled={action.busy ? 'true' : undefined}
+          disabled={action.busy}
           onChange={(event) => take(event.currentTarget)}
         />
       </div>
