@@ -60,9 +60,16 @@ async function reconcileWith(url: string): Promise<Reconciliation> {
   }
 }
 
-/** The processors that could not be reconciled, also one that the person left out: its keys may have been forgotten. */
-function leftOut({ notAsked, notConfigured }: Reconciliation): string[] {
-  return [...notAsked, ...notConfigured.map((name) => `${name}: is not configured, but has captures from these days`)]
+/**
+ * What could not be reconciled, also a processor that the person left out, because its keys may have been forgotten, and the account of a
+ * seller who has left.
+ */
+function leftOut({ notAsked, notConfigured, noAccess }: Reconciliation): string[] {
+  return [
+    ...notAsked,
+    ...notConfigured.map((name) => `${name}: is not configured, but has captures from these days`),
+    ...noAccess.map((name) => `${name}: gives no access any more, but has captures from these days`),
+  ]
 }
 
 function print(result: Reconciliation, seconds: number): void {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import path from 'node:path'
 import { PassThrough } from 'node:stream'
-import { type TestContext, after, before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -14,17 +12,15 @@ import { nightlySpan } from '../../src/payments/reconciliation/nightly.ts'
 import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
 import { atEnd } from '../support/ends.ts'
 import { openJobs } from '../support/jobs.ts'
-import { kindsOf, planted, reconciliationOf } from '../support/reconciliation.ts'
+import { kindsOf, planted, reconcileCommand, reconciliationOf } from '../support/reconciliation.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { stripeSettings } from '../support/stripe-shop.ts'
-import { bareEnvironment } from '../support/service.ts'
 import { copyOf } from '../support/databases.ts'
-import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { type Ends, SECRET, type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
 // A reconciliation without differences proves something only if it finds every difference that can be made.
 
-const RECONCILE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, never: nothing, rest: nothing, stop: nothing }
 
@@ -371,7 +367,7 @@ describe('a shop of the sandbox', () => {
 
   test('the command prints everything, and its exit status is the verdict', async (t) => {
     const url = await copyOf(t, history)
-    const fine = await command(t, url)
+    const fine = await reconcileCommand(t, url)
     assert.equal(fine.status, 0, fine.output)
     assert.match(fine.output, /Reconciled: /)
     // a line for each day: a run that meets midnight has two
@@ -384,7 +380,7 @@ describe('a shop of the sandbox', () => {
     assert.doesNotMatch(fine.output, /≠|@/)
     await planted(url, PLANTED['a fee of one cent more']!.by)
     await planted(url, PLANTED['a charge of another day here']!.by)
-    const odd = await command(t, url)
+    const odd = await reconcileCommand(t, url)
     assert.equal(odd.status, 1, odd.output)
     assert.match(odd.output, /fee_differs {2}ord_\w{26} {2}should be 0\.38 USD, is 0\.39 USD/)
     assert.match(odd.output, /day_differs {2}sandbox:capture:sbx_ch_\w+ {2}ord_\w{26}/)
@@ -397,8 +393,8 @@ describe('a shop of the sandbox', () => {
       ['--from', '2026-02-01', '--to', '2026-01-01'],
       ['--x'],
     ])
-      assert.equal((await command(t, url, args)).status, 2, args.join(' '))
-    const past = await command(t, url, ['--from', '2020-01-01', '--to', '2020-01-31'])
+      assert.equal((await reconcileCommand(t, url, args)).status, 2, args.join(' '))
+    const past = await reconcileCommand(t, url, ['--from', '2020-01-01', '--to', '2020-01-31'])
     assert.equal(past.status, 1, 'the books reconcile as a whole, whatever the days')
     assert.doesNotMatch(past.output, /day_differs/)
     const away = {
@@ -406,13 +402,13 @@ describe('a shop of the sandbox', () => {
       STRIPE_PUBLISHABLE_KEY: 'pk_test_x',
       STRIPE_WEBHOOK_SECRET: 'whsec_x',
     }
-    const unreconciled = await command(t, await copyOf(t, history), ['--days', '1'], {
+    const unreconciled = await reconcileCommand(t, await copyOf(t, history), ['--days', '1'], {
       ...away,
       STRIPE_API_URL: 'http://127.0.0.1:9',
     })
     assert.equal(unreconciled.status, 2, unreconciled.output)
     assert.match(unreconciled.output, /stripe: its list[^]*sandbox: is not configured[^]*Not reconciled/)
-    assert.equal((await command(t, url.replace(/[^/]+$/, 'no_such_database'))).status, 2)
+    assert.equal((await reconcileCommand(t, url.replace(/[^/]+$/, 'no_such_database'))).status, 2)
   })
 
   test('it writes nothing', async (t) => {
@@ -527,18 +523,3 @@ test('each night’s reconciliation sets the metrics for an alarm, on whichever 
   await night()
   assert.equal(await measured(), '1')
 })
-
-async function command(
-  t: TestContext,
-  url: string,
-  args: string[] = [],
-  env: Record<string, string> = {},
-): Promise<{ status: number; output: string }> {
-  const child = spawn(process.execPath, [RECONCILE, ...args], {
-    env: { ...bareEnvironment(), DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
-  const status = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-  return { status, output }
-}

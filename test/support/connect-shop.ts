@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Created } from '../../src/checkout/schema.ts'
+import type { Log } from '../../src/kit/log.ts'
 import type { Outcome } from '../stand-ins/stripe-bank.ts'
 import { OPERATOR, accountShop } from './account-shop.ts'
 import { type Ends, eventually, startedOnce } from './shop.ts'
@@ -9,8 +10,9 @@ export { OPERATOR }
 export type ConnectShop = Awaited<ReturnType<typeof startConnectShop>>
 
 /** A shop where sellers have accounts of their own at Stripe, and a server that speaks for Stripe. */
-export async function startConnectShop(t: Ends) {
-  const { shop, server } = await startStripeShop(t, { env: { PAYOUTS: 'stripe-connect', OPERATORS: OPERATOR } })
+export async function startConnectShop(t: Ends, { log }: { log?: Log } = {}) {
+  const env = { PAYOUTS: 'stripe-connect', OPERATORS: OPERATOR }
+  const { shop, server } = await startStripeShop(t, { env, ...(log && { log }) })
   const { connect } = server
   const shared = accountShop(shop, 'stripe')
   const own = {
@@ -59,4 +61,4 @@ export async function startConnectShop(t: Ends) {
 }
 
 /** One such shop for all the tests of a file. */
-export const sharedConnectShop = (): (() => ConnectShop) => startedOnce(startConnectShop)
+export const sharedConnectShop = (): (() => ConnectShop) => startedOnce((t) => startConnectShop(t))

@@ -18,7 +18,7 @@ const AT = '17 3 * * *'
 const DAY_MS = 86_400_000
 /** The most days whose lists can be read in one night, after a long time without a reconciliation. */
 const MOST_DAYS = 90
-/** The log shows at most this many differences one by one. */
+/** The log shows at most this many differences, or accounts without access, one by one. */
 const MOST_LOGGED = 100
 
 /** The beginning of the day (UTC) `days` days before a moment. */
@@ -58,7 +58,7 @@ export async function registerReconciliation(
     const { rows } = await sql<{ at: Date | null }>`
       select coalesce(max(at) filter (where not_asked = 0), min(at)) as at from proofs`.execute(db)
     const { days, ...span } = nightlySpan(new Date(), rows[0]?.at ?? undefined)
-    const { differences, notAsked, notConfigured } = await reconcileBooks({ database, processors, ...span })
+    const { differences, notAsked, notConfigured, noAccess } = await reconcileBooks({ database, processors, ...span })
     for (const difference of differences.slice(0, MOST_LOGGED))
       log.error(difference, 'the reconciliation found a difference')
     if (differences.length > 0) log.error({ differences: differences.length }, 'the books do not reconcile')
@@ -70,6 +70,9 @@ export async function registerReconciliation(
     // no further try and no later night could ask it, so this is no failure; after the error, so that it stands there once a night
     for (const processor of notConfigured)
       log.warn({ processor }, 'the reconciliation left out a processor that is not configured any more')
+    // the same holds here, because a seller who has left may never come back
+    for (const processor of noAccess.slice(0, MOST_LOGGED))
+      log.warn({ processor }, 'the reconciliation left out a connected account that gives no access any more')
   })
   await jobs.every(
     AT,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { connect } from '../../kit/database.ts'
 import { type Difference, trialBalance } from '../../ledger/trial-balance.ts'
+import { accountOf } from '../../processors/connected.ts'
 import type { Processor } from '../../processors/processor.ts'
 import { askAbout } from './ask.ts'
 import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
@@ -25,6 +26,8 @@ export interface Reconciliation {
   notAsked: string[]
   /** Processors that took money in these days and are not configured any more: there is no adapter that could ask them. */
   notConfigured: string[]
+  /** Connected accounts that took money in these days and give us no access any more: their lists cannot be read. */
+  noAccess: string[]
 }
 
 /**
@@ -60,7 +63,8 @@ export async function reconcileBooks({
         .setAccessMode('read only')
         .execute(async (tx) => {
           const differences = [...(await trialBalance(tx)), ...(await checkRows(tx)), ...(await oddPayouts(tx))]
-          const accounts = (await connectedNames(tx)).flatMap((name) => processors.get(name) ?? [])
+          const names = await connectedNames(tx)
+          const accounts = names.flatMap((name) => processors.get(name) ?? [])
           for (const processor of [...processors.values(), ...accounts]) {
             const { name, movements } = processor
             if (!movements) continue
@@ -72,10 +76,14 @@ export async function reconcileBooks({
               notAsked.push(`${name}: its list could not be read (${(error as Error).message})`)
             }
           }
-          const notConfigured = (await processorsWith(tx, from, to)).filter((name) => !processors.get(name)?.movements)
+          const used = await processorsWith(tx, from, to)
+          const notConfigured = used.filter((name) => !processors.get(name)?.movements)
+          // an ended account has an adapter too
+          const others = new Set([...names, ...notConfigured])
+          const noAccess = used.filter((name) => accountOf(name) && !others.has(name))
           await sql`delete from pg_temp.listed where processor <> all(${reachable}::text[])`.execute(tx)
           await compare(tx, reachable, from, to)
-          return { differences, notConfigured }
+          return { differences, notConfigured, noAccess }
         })
       const { list, more } = await suspects(db, reachable, mostSuspects)
       const answers = await askAbout(db, processors, list, graceMs)
@@ -88,6 +96,7 @@ export async function reconcileBooks({
         differences: [...found.differences, ...answers.differences, ...skipped],
         notAsked,
         notConfigured: found.notConfigured,
+        noAccess: found.noAccess,
       }
     })
   } finally {
