@@ -7,7 +7,6 @@ import { type Seller, SellerLinks, wear } from '../ui/brand.tsx'
 import { Files } from '../ui/files.tsx'
 import { moment, money, percent } from '../ui/format.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
-import { isSentBack } from '../ui/sent-back.ts'
 import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
@@ -18,17 +17,7 @@ import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { frameBy } from './seller-frame.tsx'
 import { stepsOf } from './steps.ts'
-import {
-  FAILED,
-  FREE,
-  FULL_REFUND_PENDING,
-  HAPPENINGS,
-  HEADLINES,
-  NEWS,
-  NOTHING_LEFT,
-  NO_FILES,
-  SENT_BACK,
-} from './words.ts'
+import { FAILED, FREE, FULL_REFUND_PENDING, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
 import { taxName } from '../ui/tax-name.ts'
 import { say, saying, wordsOf } from '../ui/language.ts'
 
@@ -148,7 +137,6 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
 
 function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
   if (isFullRefundPending(order)) return FULL_REFUND_PENDING
-  if (isSentBack(order)) return SENT_BACK
   if (hasFailed(order)) return FAILED
   if (order.paid && order.product && order.downloads.length === 0) return order.withdrawnFiles ? NOTHING_LEFT : NO_FILES
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]

@@ -1,6 +1,5 @@
 import type { OrderStatus } from '../ui/api.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
-import { isSentBack } from '../ui/sent-back.ts'
 import type { Step } from '../ui/progress.tsx'
 import { wordsOf } from '../ui/language.ts'
 
@@ -28,7 +27,6 @@ export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, can
     case 'charged_back':
       return [created, approved, confirmed, [words.filesGone, 'stopped']]
     case 'needs_review':
-      if (isSentBack({ status, timeline })) return [created, approved, [words.returned, 'stopped']]
       return [created, approved, [words.reviewingStep, 'stopped'], [shared.filesReady, 'open']]
     case 'expired':
       return [created, [words.noPayment, 'stopped'], ...toCome]

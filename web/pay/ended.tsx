@@ -1,6 +1,5 @@
 import type { Status } from '../ui/api.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
-import { isSentBack } from '../ui/sent-back.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
@@ -19,7 +18,6 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   charged_back: ['back', words.chargedBack, words.chargedBackText, words.buyAgain],
 }
 const CLOSED: Ending = ['clock', words.closed, words.closedText, words.startNew]
-const SENT_BACK: Ending = ['back', words.returned, words.returnedText, words.buyAgain]
 const FULL_REFUND_PENDING: Ending = ['back', words.refundComing, words.refundedText]
 
 /** To the product's own address: the order of a link has this one. */
@@ -30,9 +28,7 @@ export function Ended({ checkout, state }: StepProps) {
   if (!order) return null
   const [icon, title, text, again] = isFullRefundPending(order)
     ? FULL_REFUND_PENDING
-    : isSentBack(order)
-      ? SENT_BACK
-      : (ENDINGS[order.status] ?? CLOSED)
+    : (ENDINGS[order.status] ?? CLOSED)
   return (
     <div class="stack">
       <div class="done quiet">
