@@ -545,58 +545,67 @@ describe('a large upload in pieces to a bucket', () => {
   })
 
   test('needs a place on the local disk, and gives it back when its client leaves while it waits', async () => {
-    const open = async () => {
+    const open = async (areReady: (ids: string[]) => Promise<boolean>) => {
       const uploads = await Promise.all(Array.from({ length: PARTS_AT_ONCE }, () => begun(10)))
       const clients = await Promise.all(uploads.map(({ address }) => ann.beginPatch(address, 0, Buffer.alloc(5), 10)))
-      // the last question before a part begins
-      await eventually(async () => uploads.every(({ id }) => s3.asked.includes(`GET ${id}.part`)), Boolean)
       const ids = uploads.map(({ id }) => id)
+      await eventually(() => areReady(ids), Boolean)
       const leave = async () => {
         clients.forEach((client) => client.destroy())
         await eventually(() => areWriting(ids), (writing) => writing === 0) // oxfmt-ignore
       }
       return { leave }
     }
-    const writing = await open()
-    const waiting = await open()
+    // a writer asks for the piece before once it has its place
+    const writing = await open(async (ids) => ids.every((id) => s3.asked.includes(`GET ${id}.part`)))
+    const waiting = await open(async (ids) => (await areWriting(ids)) === PARTS_AT_ONCE)
     await waiting.leave()
     await writing.leave()
     const { address, id } = await begun(10)
     assert.equal((await ann.patch(address, 0, randomBytes(10))).headers.get('till-file'), id)
   })
 
-  test('does not wait for hours behind slow ones, which keep their bytes', async (t) => {
-    const deadlines = { partTurnMs: 300, partFillMs: 10_000 }
-    const hasty = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: s3.env, deadlines })
-    const there = (address: string) => new URL(address, hasty.url).href
-    const slow = await Promise.all(Array.from({ length: PARTS_AT_ONCE }, () => begun(10)))
-    const clients = await Promise.all(
-      slow.map(({ address }) =>
-        ann.beginRequest('PATCH', there(address), Buffer.alloc(5), {
-          origin: 'http://shop.test',
-          'tus-resumable': '1.0.0',
-          'upload-offset': '0',
-          'content-type': 'application/offset+octet-stream',
-          'content-length': 10,
-        }),
-      ),
-    )
-    const answers = clients.map(
-      (one) => new Promise((yes) => one.once('response', ({ statusCode }) => yes(statusCode))),
-    )
-    await eventually(async () => slow.every(({ id }) => s3.asked.includes(`GET ${id}.part`)), Boolean)
+  /** Begins a request that sends five bytes of ten, and waits until the bucket is asked about it. */
+  const slowly = async ({ address, id }: { address: string; id: string }, at: string) => {
+    const client = await ann.beginRequest('PATCH', new URL(address, at).href, Buffer.alloc(5), {
+      origin: 'http://shop.test',
+      'tus-resumable': '1.0.0',
+      'upload-offset': '0',
+      'content-type': 'application/offset+octet-stream',
+      'content-length': 10,
+    })
+    const status = new Promise((yes) => client.once('response', ({ statusCode }) => yes(statusCode)))
+    client.on('error', () => {})
+    await eventually(async () => s3.asked.includes(`GET ${id}.part`), Boolean)
+    return { client, status }
+  }
+
+  test('is refused after a while behind slow ones, and keeps its bytes', async (t) => {
+    const deadlines = { partTurnMs: 100, partFillMs: 600_000 }
+    const busy = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: s3.env, deadlines })
     const { address, id } = await begun(10)
-    const bytes = randomBytes(10)
-    const waiting = await ann.patch(there(address), 0, bytes)
-    assertProblem(waiting, 503, 'storage_unavailable')
-    assert.equal(waiting.headers.get('retry-after'), '5')
-    const last = await eventually(() => ann.patch(there(address), 0, bytes), ({ status }) => status === 204) // oxfmt-ignore
+    await ann.patch(address, 0, Buffer.alloc(5))
+    assert.equal((await ann.head(address)).headers.get('upload-offset'), '5')
+    const slow = []
+    for (let n = 0; n < PARTS_AT_ONCE; n++) slow.push(await slowly(await begun(10), busy.url))
+    const there = new URL(address, busy.url).href
+    const refused = await ann.patch(there, 5, Buffer.alloc(5))
+    assertProblem(refused, 503, 'storage_unavailable')
+    assert.equal(refused.headers.get('retry-after'), '5')
+    assert.equal((await ann.head(address)).headers.get('upload-offset'), '5')
+    for (const { client } of slow) client.destroy()
+    const last = await eventually(() => ann.patch(there, 5, Buffer.alloc(5)), ({ status }) => status === 204) // oxfmt-ignore
     assert.equal(last.headers.get('till-file'), id)
-    assert.deepEqual(new Set(await Promise.all(answers)), new Set([423]))
-    for (const one of slow) {
-      assert.equal((await ann.head(one.address)).headers.get('upload-offset'), '5')
-      assert.equal((await ann.patch(one.address, 5, Buffer.alloc(5))).headers.get('till-file'), one.id)
-    }
+  })
+
+  test('keeps its turn no longer than its time when it is slow, and its bytes', async (t) => {
+    const deadlines = { partTurnMs: 30_000, partFillMs: 200 }
+    const strict = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: s3.env, deadlines })
+    const upload = await begun(10)
+    const { status } = await slowly(upload, strict.url)
+    assert.equal(await status, 423)
+    assert.equal((await ann.head(upload.address)).headers.get('upload-offset'), '5')
+    assert.equal((await ann.patch(upload.address, 5, Buffer.alloc(5))).headers.get('till-file'), upload.id)
   })
 })
 

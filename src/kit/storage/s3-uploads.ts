@@ -81,6 +81,9 @@ class PartStore extends S3Store {
     pipeline(bytes, hashed, (error) => void (error && turns.stop()))
     this.#writing.set(key, hashed)
     try {
+      await turns.begin().catch((error: unknown) => {
+        throw hashed.errored ?? error
+      })
       const stored = await super.write.call(this.#forOneWrite(hashed, turns), hashed, key, offset)
       if (isTooSlow) throw new Refusal('upload_in_progress', TOO_SLOW, { retryAfterSeconds: 2 })
       return stored
