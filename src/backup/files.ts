@@ -34,8 +34,20 @@ export interface FilesCopied {
   failed: { keys: string[]; error: unknown; isAll: boolean } | undefined
 }
 
-/** Copies the files and pictures that the backup does not have yet, each once: their bytes never change. */
-export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Promise<FilesCopied> {
+/** Copies the new files, and throws when one could not be copied, or is lost. */
+export async function copyOrThrow(db: Db, storage: Storage, vault: Vault, signal: AbortSignal): Promise<void> {
+  const { lost, failed } = await copyNewFiles(db, storage, vault, signal)
+  if (failed) throw failed.error
+  const missing = lost.length > 0 ? (await lostFiles(db)).filter((key) => lost.includes(key)) : []
+  if (missing.length > 0)
+    throw new Error(`the storage does not have these files, or has other bytes: ${listOf(missing)}`)
+}
+
+/**
+ * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. After `signal` the file that is on
+ * its way is broken off, and is copied the next time.
+ */
+export async function copyNewFiles(db: Db, storage: Storage, vault: Vault, signal?: AbortSignal): Promise<FilesCopied> {
   const done: FilesCopied = { copied: 0, lost: [], failed: undefined }
   let failedInARow = 0
   for (let last = ''; ;) {
@@ -43,7 +55,7 @@ export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Prom
     for (const file of found) {
       let sha256: string | undefined
       try {
-        sha256 = await copyFile(storage, vault, file)
+        sha256 = await copyFile(storage, vault, file, signal)
         failedInARow = 0
       } catch (error) {
         // one file that cannot be copied now must not keep the later ones out of the backup
@@ -97,7 +109,12 @@ async function newFiles(db: Db, after: string): Promise<Stored[]> {
 }
 
 /** Returns the hash of the copied bytes, or undefined when the storage has no such file, or has it with other bytes. */
-async function copyFile(storage: Storage, vault: Vault, { key, sha256 }: Stored): Promise<string | undefined> {
+async function copyFile(
+  storage: Storage,
+  vault: Vault,
+  { key, sha256 }: Stored,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   if (!(await storage.stat(key))) return undefined
   const hash = createHash('sha256')
   const bytes = await storage.read(key)
@@ -105,6 +122,7 @@ async function copyFile(storage: Storage, vault: Vault, { key, sha256 }: Stored)
   const isOther = () => copied !== undefined && sha256 !== null && copied !== sha256
   async function* hashed() {
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted()
       hash.update(chunk)
       yield chunk
     }

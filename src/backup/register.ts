@@ -14,7 +14,7 @@ import type { VaultPlace } from '../kit/vault/places.ts'
 import { SealError } from '../kit/vault/sealed.ts'
 import { type Vault, openVault } from '../kit/vault/vault.ts'
 import { removeLeftDrills } from './left-drills.ts'
-import { copyNewFiles, listOf, lostFiles } from './files.ts'
+import { copyOrThrow } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
 import { walName } from './names.ts'
 import { claimPlace, ownInstallation } from './place.ts'
@@ -88,11 +88,12 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, (job) => runBackup(parts, processes, wal.folder, job))
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
+  const stopping = new AbortController()
   let copying: Promise<void> | undefined
   await jobs.every(EVERY_MINUTE, 'backup_files', async () => {
     // a copy of many files outlasts its job and goes on: a second one beside it would copy the same files
     if (copying) return
-    copying = copyFiles(parts, vault).finally(() => (copying = undefined))
+    copying = copyFiles(parts, vault, stopping.signal).finally(() => (copying = undefined))
     await copying
   })
   let drilling: Promise<void> | undefined
@@ -124,6 +125,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   return {
     async stop() {
       processes.stop()
+      stopping.abort()
       await sending.stop()
     },
     async sendLast() {
@@ -171,13 +173,9 @@ async function runBackup(
   throw new Error(lastLine)
 }
 
-async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault): Promise<void> {
+async function copyFiles({ db, storage, embedded }: BackupParts, vault: Vault, signal: AbortSignal): Promise<void> {
   await claimPlace(db, vault, embedded!.walFolder)
-  const { lost, failed } = await copyNewFiles(db, storage, vault)
-  if (failed) throw failed.error
-  const missing = lost.length > 0 ? (await lostFiles(db)).filter((key) => lost.includes(key)) : []
-  if (missing.length > 0)
-    throw new Error(`the storage does not have these files, or has other bytes: ${listOf(missing)}`)
+  await copyOrThrow(db, storage, vault, signal)
 }
 
 interface BackupJob {
