@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** A backup that runs longer is ended: the files of a large shop have their turn each minute too. A drill may take as long as it needs. */
+/** A backup that runs longer is ended: the files of a large shop have their turn each minute too. */
 export const LONGEST_MS = 6 * 3_600_000
+/** A drill reads all files of a shop. One that hangs must not keep the later ones from beginning. */
+const LONGEST_DRILL_MS = 24 * 3_600_000
 
 export interface Processes {
   /** Runs scripts/NAME.ts beside the service. Returns its exit status, and the last line of its errors or else of its output. */
@@ -25,7 +27,7 @@ export function ownProcesses(longestMs = LONGEST_MS): Processes {
       const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         signal: stopping.signal,
-        ...(name === 'backup' && { timeout: longestMs }),
+        timeout: name === 'backup' ? longestMs : LONGEST_DRILL_MS,
       })
       const [out, problem, [status]] = await Promise.all([
         text(child.stdout),
