@@ -1,7 +1,7 @@
 import { sellsOnTrial } from '../processors/settings.ts'
 import type { Config } from './shape.ts'
 
-/** What is allowed, and seldom meant. The service says it at each start. */
+/** Settings that are allowed and seldom meant. The service names them at each start. */
 export function warningsOf(config: Config): string[] {
   const warnings: string[] = []
   if (operatorsCannotEnter(config))

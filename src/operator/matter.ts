@@ -31,7 +31,7 @@ export interface Matter {
   at: Date | null
 }
 
-/** Whoever pays with a card for tests gets the files. The service may run so for tries. */
+/** A buyer who pays with a card for tests gets the files. The service may run so for tries. */
 export const TEST_PAYMENTS: Matter = {
   what: 'test_payments',
   says: 'The payments of this public service are tests: buyers get files and no money moves, while the books owe it to the sellers.',

@@ -158,7 +158,7 @@ export interface StoredPayment {
   captureIds: readonly string[]
   /** The account to which its processor passes the price on. */
   payee: string | null
-  /** What has gone on of its order, as far as it is known. */
+  /** The processor's transfers for the order, as far as they are known. */
   transferIds: readonly string[]
 }
 

@@ -34,7 +34,7 @@ export async function findTaxProfile(db: Db | Tx, sellerId: string): Promise<Own
 export const saveTaxProfile = (db: Db, sellerId: string, profile: TaxProfile): Promise<OwnTaxProfile> =>
   inTransaction(db, async (tx) => {
     const { country, taxIds, hasOss, isExempt, isInclusive, category } = profile
-    // VIES gave its answers to whoever asked with the number until now
+    // the stored answers were given for the former number
     await sql`
       delete from vies_answers where seller_id = ${sellerId} and not exists (
         select from tax_profiles where seller_id = ${sellerId} and country = ${country} and tax_ids = ${taxIds}::text[])`.execute(

@@ -439,7 +439,7 @@ export const de: Catalogue = {
     noneNow: 'Zurzeit gibt es keine Dateien. Mehr steht auf der Seite der Bestellung.',
     by: 'von {seller}',
     free: 'kostenlos',
-    partly: 'teil des Preises zurückgezahlt',
+    partly: 'Teil des Preises zurückgezahlt',
     details: 'Beleg und Einzelheiten',
     files: { one: '{count} Datei, {size}', other: '{count} Dateien, {size}' },
     forgotten: 'Vergessen.',

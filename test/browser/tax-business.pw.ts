@@ -268,7 +268,9 @@ test('confirms the country when the network has moved to another one since the p
   await page.setExtraHTTPHeaders({ 'x-country': 'DE' })
   await payButton(page).click()
   const country = page.getByLabel('Your country')
-  await expect(country).toHaveAccessibleDescription('You seem to be in Germany. If France is right, press again.')
+  await expect(country).toHaveAccessibleDescription(
+    'Your connection seems to come from: Germany. If France is right, press again.',
+  )
   await expect(country).toBeFocused()
   await expect(page.getByRole('alert')).toHaveCount(1)
   await payButton(page).click()

@@ -45,7 +45,7 @@ export default function OverviewView({ seller }: ViewProps) {
 /** A seller with an order is not new. The seller may have disputes to answer, even if no product is on sale now. */
 async function beginOf(): Promise<{ items: Product[]; shared: Product[]; isNew: boolean }> {
   const { items, nextCursor } = await getProducts({ limit: MOST })
-  // What is on sale can be older than a page of drafts.
+  // a product on sale can be older than a page of drafts
   const active = nextCursor ? (await getProducts({ limit: MOST, status: 'active' })).items : items
   const shared = active.filter(({ status, files }) => status === 'active' && files.length > 0)
   // Archived products count, because they were shared once: a seller of many years does not see the first steps.
