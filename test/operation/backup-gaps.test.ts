@@ -285,7 +285,7 @@ test('back at the former major version, the service makes a copy at once, and wh
   for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))
 })
 
-/** The steps of `npm run upgrade-database` before its last one. It needs another major version, and this one stands for it. */
+/** The steps of `npm run upgrade-database` before its last rename. It needs another major version, and this one stands for it. */
 async function copyIntoNewCluster(home: string): Promise<void> {
   const made = path.join(home, 'upgraded')
   const old = await startEmbedded({ dir: home, name: 'till' })
@@ -295,6 +295,7 @@ async function copyIntoNewCluster(home: string): Promise<void> {
   await fresh.stop()
   await old.stop()
   fs.writeFileSync(path.join(made, 'complete'), '17')
+  fs.renameSync(path.join(home, 'data'), path.join(home, 'data-17'))
 }
 
 const manifestsIn = (place: string): string[] =>
