@@ -170,7 +170,7 @@ test('a voucher is paid in a shop: the page says where it is, until another try,
   await form(page).getByLabel('Voucher').check()
   await press(page)
   const alarm = page.getByRole('alert').filter({ hasText: 'Nothing has been paid so far.' })
-  const instructions = alarm.getByRole('link', { name: 'Your payment waits for you' })
+  const instructions = alarm.getByRole('link', { name: 'This order still has to be paid' })
   await expect(instructions).toBeVisible()
   await page.reload()
   const { id } = intentOf(shop, orderId)
