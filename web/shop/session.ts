@@ -5,6 +5,7 @@ import { leadAway } from './leaving.ts'
 import { drawAnew, isOtherAccount } from './page-seller.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
+export const SIGN_IN_AGAIN = `${SIGN_IN}&again=1`
 /**
  * The view to return to after signing in: the address behind the `#` does not survive the way to the sign-in page and
  * back.
@@ -33,7 +34,7 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
 /** Asks for a fresh sign-in and leads back to this view. */
 export function signInAgain(): void {
   writeTab(WAY_BACK, location.hash)
-  location.assign(`${SIGN_IN}&again=1`)
+  location.assign(SIGN_IN_AGAIN)
 }
 
 /** Whether the seller was signed in while this page was open. */

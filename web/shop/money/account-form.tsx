@@ -62,7 +62,7 @@ export function AccountForm({ onSaved, onCancel }: AccountFormProps) {
       <p class="small soft">
         This goes to Razorpay, and nothing of it is kept here. To correct something later, send all of it again.
       </p>
-      <RefusedByAge action={action} />
+      <RefusedByAge action={action} inAnotherTab />
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
           {action.busy && <span class="spinner" aria-hidden="true" />}
