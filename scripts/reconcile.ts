@@ -61,8 +61,8 @@ async function reconcileWith(url: string): Promise<Reconciliation> {
 }
 
 /**
- * What could not be reconciled, also a processor that the person left out, because its keys may have been forgotten, and the account of a
- * seller who has left.
+ * Names the processors and accounts that were not compared. A processor that the command was not asked for counts too, because its keys
+ * may have been forgotten. So does the account of a seller who has ended the access.
  */
 function leftOut({ notAsked, notConfigured, noAccess }: Reconciliation): string[] {
   return [

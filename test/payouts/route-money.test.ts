@@ -572,7 +572,7 @@ test('what Razorpay does not say about transfers is no difference: the reconcili
   const { differences, notAsked } = await reconciliationOf(all().shop.databaseUrl, razorpay)
   assert.deepEqual([differences, notAsked.length], [[], 1])
   all().bank.works()
-  // the refund that nobody told
+  // the refund of which no notification came
   const told = (await reconciliationOf(all().shop.databaseUrl, razorpay)).differences
   assert.deepEqual(told.map(({ what }) => what), ['only_at_processor']) // oxfmt-ignore
 })
