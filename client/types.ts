@@ -716,6 +716,8 @@ export interface OrderStatus {
   paid: boolean
   /** Present while the order is `pending` or `processing`: whether the buyer can pay now. False while a bank works on a payment, because the buyer could pay twice. True again after that bank has said no. */
   canPay?: boolean
+  /** Present when the order is `needs_review` and all of the money is back or on its way back. The buyer can make a new order. */
+  paymentReturned?: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
   /** ISO 4217, upper case. */

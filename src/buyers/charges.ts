@@ -2,12 +2,15 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { CURRENCIES } from '../kit/currencies.ts'
 import { decimalsOf } from '../kit/money.ts'
+import { isPaymentReturned } from '../orders/returned-money.ts'
 import type { State } from '../orders/states.ts'
 import { type Decimal, type StatementLine, minorUnits } from './statement-line.ts'
 
 export interface FoundOrder {
   id: string
   state: State
+  /** The payment did not match the price, and all of it is back or on its way back. */
+  paymentReturned: boolean
   productName: string
   sellerName: string
   amountMinor: number
@@ -51,7 +54,7 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
   const sale = line?.sale
   const prices = sale ? pricesOf(sale.amounts) : []
   const { rows } = await sql<FoundOrder>`
-    select o.id, o.state, o.product_name as "productName", s.name as "sellerName", o.amount_minor as "amountMinor",
+    select o.id, o.state, ${isPaymentReturned} as "paymentReturned", o.product_name as "productName", s.name as "sellerName", o.amount_minor as "amountMinor",
       o.currency, o.refunded_minor as "refundedMinor", o.statement_descriptor as "statementDescriptor",
       o.created_at as "createdAt", o.paid_at as "paidAt"
     from orders o

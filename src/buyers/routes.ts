@@ -95,6 +95,7 @@ const orderView = (order: FoundOrder, orderUrl: string): ChargeOrder => ({
   orderId: order.id,
   orderUrl,
   status: order.state,
+  ...(order.paymentReturned && { paymentReturned: true }),
   product: { name: order.productName },
   seller: { name: order.sellerName },
   amount: order.amountMinor,

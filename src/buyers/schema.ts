@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Amount, Code, Currency, Time } from '../kit/schema.ts'
+import { PaymentReturned } from '../orders/returned-money.ts'
 import { STATES } from '../orders/states.ts'
 
 export const Email = Type.String({
@@ -42,6 +43,7 @@ export const ChargeOrder = Type.Object({
   orderId: Type.String(),
   orderUrl: Type.String({ description: 'The page of the order.' }),
   status: Type.Enum([...STATES], { description: 'The state of the order.' }),
+  paymentReturned: PaymentReturned,
   product: Type.Object({ name: Type.String() }),
   seller: Type.Object({ name: Type.String() }),
   amount: Amount,

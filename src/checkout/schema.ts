@@ -7,6 +7,7 @@ import { GivenConsent } from '../orders/consents/consents.ts'
 import { Download } from '../orders/links.ts'
 import { ListedInvoice } from '../orders/invoice-links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
+import { PaymentReturned } from '../orders/returned-money.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
 import { COUNTRY, OrderTaxView } from '../taxes/schema.ts'
@@ -195,6 +196,7 @@ export const OrderStatus = Type.Object({
         'Present while the order is `pending` or `processing`: whether the buyer can pay now. False while a bank works on a payment, because the buyer could pay twice. True again after that bank has said no.',
     }),
   ),
+  paymentReturned: PaymentReturned,
   amount: Amount,
   currency: Currency,
   downloads: Type.Array(Download, { description: 'Empty until the order is paid, and without the matching address.' }),

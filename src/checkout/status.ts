@@ -41,6 +41,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
     paid: isDelivered(order.state) && !order.fullRefundPending,
     ...(order.state === 'pending' && { canPay: true }),
     ...(order.state === 'processing' && { canPay: !order.bankAtWork }),
+    ...(order.paymentReturned && { paymentReturned: true }),
     amount: order.amountMinor,
     currency: order.currency,
     downloads: [],

@@ -7,7 +7,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { State } from '../orders/states.ts'
 import { type RefundRow, requestRefundIn } from '../payments/refunds/request.ts'
 import { type Accepted, type SentBack, acceptPayment, sendPaymentBack } from '../payments/review.ts'
-import { leftMinor } from '../payments/settle/held-money.ts'
+import { leftMinor } from '../orders/returned-money.ts'
 import { note } from './log.ts'
 
 export interface OrderSearch {

@@ -7,7 +7,7 @@ import { type OrderInvoice, invoicesOfOrder } from './invoice-links.ts'
 import { isBoughtFile, isFileOfOrder, recalledFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import type { Brand } from '../sellers/brand.ts'
-import { chargedBackMinor, isFullRefundPending } from './returned-money.ts'
+import { chargedBackMinor, isFullRefundPending, isPaymentReturned } from './returned-money.ts'
 import { type OrderTax, taxOfOrder } from './new-order.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
@@ -58,6 +58,8 @@ export interface OrderView {
   readAt: Date
   /** A bank has the buyer's "yes" and has not answered: another payment now could be a second one. */
   bankAtWork: boolean
+  /** The payment did not match the price, and all of it is back or on its way back. */
+  paymentReturned: boolean
   /** The mail server refused the order's address when the receipt was sent. */
   receiptBounced: boolean
   /** No receipt was mailed, because too many mails about free orders had been sent. */
@@ -87,7 +89,7 @@ const readOrders = compiledOnce<{ ids: readonly string[] }, OrderView>(
       o.created_at as "createdAt", o.paid_at as "paidAt", now() as "readAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
       case when o.state = 'processing' then
         exists (select from payments p where p.order_id = o.id and p.state = 'processing')
-        else false end as "bankAtWork",
+        else false end as "bankAtWork", ${isPaymentReturned} as "paymentReturned",
       (select json_build_object('count', l.count, 'secondsLeft', ceil(extract(epoch from l.until - now())))
         from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()) as "wrongEmails",
       (select coalesce(json_agg(e), '[]') from (

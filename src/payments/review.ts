@@ -14,7 +14,8 @@ import type { State } from '../orders/states.ts'
 import { accountOf } from '../processors/connected.ts'
 import type { Rail } from '../processors/rails.ts'
 import { taxOf } from '../taxes/sale-tax.ts'
-import { endUsesWithoutMoney, leftMinor } from './settle/held-money.ts'
+import { leftMinor } from '../orders/returned-money.ts'
+import { endUsesWithoutMoney } from './settle/held-money.ts'
 import { writeReturns } from './settle/rows.ts'
 
 // The operator decides about an order that got another amount than its price: the money is the price after all, or it goes back. The

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import { leftMinor } from '../payments/settle/held-money.ts'
+import { leftMinor } from '../orders/returned-money.ts'
 import { hasFiles } from '../products/off-sale.ts'
 import { MISSING_RATES } from '../taxes/profile.ts'
 import { ATTENTION } from './schema.ts'

@@ -192,6 +192,9 @@ export const de: Catalogue = {
     review: 'Wir prüfen Ihre Zahlung',
     reviewText:
       'Wir haben eine Zahlung erhalten, die nicht zum Preis dieser Bestellung passt. Es wird nicht noch einmal abgebucht. Der Anbieter klärt das und schreibt Ihnen; halten Sie Ihre Bestellnummer bereit.',
+    returned: 'Ihre Zahlung wurde zurückgesendet',
+    returnedText:
+      'Sie passte nicht zum Preis dieser Bestellung. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Sie können gern noch einmal bestellen.',
     refunded: 'Diese Bestellung wurde erstattet',
     refundedText:
       'Der volle Preis geht an Sie zurück. Es kann einige Tage dauern, bis das auf Ihrem Kontoauszug steht. Die Dateien sind nicht mehr verfügbar.',
@@ -342,6 +345,9 @@ export const de: Catalogue = {
     review: 'Wir prüfen Ihre Zahlung',
     reviewText:
       'Sie passt nicht zum Preis dieser Bestellung. Es wird nicht noch einmal abgebucht. Der Anbieter schreibt Ihnen.',
+    returned: 'Ihre Zahlung wurde zurückgesendet',
+    returnedText:
+      'Sie passte nicht zum Preis dieser Bestellung. Es kann ein paar Tage dauern, bis Ihre Bank das anzeigt. Sie können gern noch einmal bestellen.',
     fullRefundPending: 'Ihre Rückerstattung ist unterwegs',
     fullRefundPendingText:
       'Sie bekommen den vollen Preis zurück; Ihre Bank braucht dafür vielleicht ein paar Tage. Die Dateien dieser Bestellung sind nicht mehr verfügbar.',
@@ -498,6 +504,7 @@ export const de: Catalogue = {
     reversed: 'Von Ihrer Bank zurückgebucht',
     expired: 'Nicht rechtzeitig bezahlt; nichts abgebucht',
     review: 'Wir prüfen die Zahlung',
+    returned: 'Ihre Zahlung wurde zurückgesendet',
     open: 'Bestellung öffnen',
   },
   withdraw: {

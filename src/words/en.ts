@@ -190,6 +190,9 @@ export const en = {
     review: 'We’re reviewing your payment',
     reviewText:
       'We received a payment that does not match the price of this order. You will not be charged again. The seller sorts it out and writes to you; keep your order number at hand.',
+    returned: 'Your payment was sent back',
+    returnedText:
+      'It did not match the price of this order. It can take your bank a few days to show it. You are welcome to order again.',
     refunded: 'This order was refunded',
     refundedText:
       'The full price goes back to you. It can take some days to show on your statement. The files are no longer available.',
@@ -339,6 +342,9 @@ export const en = {
     expiredText: 'It was not paid in time, and nothing was taken.',
     review: 'We’re reviewing your payment',
     reviewText: 'It does not match the price of this order. You won’t be charged again. The seller will e-mail you.',
+    returned: 'Your payment was sent back',
+    returnedText:
+      'It did not match the price of this order. It can take your bank a few days to show it. You are welcome to order again.',
     fullRefundPending: 'Your refund is on its way',
     fullRefundPendingText:
       'You get the full price back; your bank can take a few days. The files of this order are no longer available.',
@@ -493,6 +499,7 @@ export const en = {
     reversed: 'Reversed by your bank',
     expired: 'Not paid in time; nothing was taken',
     review: 'We’re reviewing the payment',
+    returned: 'Your payment was sent back',
     open: 'Open the order',
   },
   /** The withdrawal function. The words of its two buttons are those of the directive (EU) 2023/2673 in each language. */

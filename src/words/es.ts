@@ -188,6 +188,9 @@ export const es: Catalogue = {
     review: 'Estamos revisando su pago',
     reviewText:
       'Hemos recibido un pago que no coincide con el precio de este pedido. No se le volverá a cobrar. El vendedor lo resuelve y le escribe; tenga a mano su número de pedido.',
+    returned: 'Su pago se devolvió',
+    returnedText:
+      'No coincide con el precio de este pedido. Su banco puede tardar unos días en mostrarlo. Puede hacer el pedido de nuevo.',
     refunded: 'Este pedido ha sido reembolsado',
     refundedText:
       'Se le devuelve el precio completo. Puede tardar unos días en verse en su extracto. Los archivos ya no están disponibles.',
@@ -334,6 +337,9 @@ export const es: Catalogue = {
     expiredText: 'No se pagó a tiempo y no se cobró nada.',
     review: 'Estamos revisando su pago',
     reviewText: 'No coincide con el precio de este pedido. No se le volverá a cobrar. El vendedor le escribirá.',
+    returned: 'Su pago se devolvió',
+    returnedText:
+      'No coincide con el precio de este pedido. Su banco puede tardar unos días en mostrarlo. Puede hacer el pedido de nuevo.',
     fullRefundPending: 'Su reembolso está en camino',
     fullRefundPendingText:
       'Recibirá el precio completo; su banco puede tardar unos días. Los archivos de este pedido ya no están disponibles.',
@@ -486,6 +492,7 @@ export const es: Catalogue = {
     reversed: 'Devuelto por su banco',
     expired: 'No se pagó a tiempo; no se cobró nada',
     review: 'Estamos revisando el pago',
+    returned: 'Su pago se devolvió',
     open: 'Abrir el pedido',
   },
   withdraw: {

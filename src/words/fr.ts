@@ -191,6 +191,9 @@ export const fr: Catalogue = {
     review: 'Nous examinons votre paiement',
     reviewText:
       'Nous avons reçu un paiement qui ne correspond pas au prix de cette commande. Vous ne serez pas débité à nouveau. Le vendeur règle la question et vous écrit ; gardez votre numéro de commande à portée de main.',
+    returned: 'Votre paiement a été renvoyé',
+    returnedText:
+      'Il ne correspond pas au prix de cette commande. Votre banque peut mettre quelques jours à l’afficher. Vous pouvez commander à nouveau.',
     refunded: 'Cette commande a été remboursée',
     refundedText:
       'Le prix entier vous est rendu. Cela peut mettre quelques jours à figurer sur votre relevé. Les fichiers ne sont plus disponibles.',
@@ -339,6 +342,9 @@ export const fr: Catalogue = {
     review: 'Nous examinons votre paiement',
     reviewText:
       'Il ne correspond pas au prix de cette commande. Vous ne serez pas débité à nouveau. Le vendeur vous écrira.',
+    returned: 'Votre paiement a été renvoyé',
+    returnedText:
+      'Il ne correspond pas au prix de cette commande. Votre banque peut mettre quelques jours à l’afficher. Vous pouvez commander à nouveau.',
     fullRefundPending: 'Votre remboursement est en route',
     fullRefundPendingText:
       'Le prix entier vous est rendu ; votre banque peut mettre quelques jours. Les fichiers de cette commande ne sont plus disponibles.',
@@ -492,6 +498,7 @@ export const fr: Catalogue = {
     reversed: 'Annulé par votre banque',
     expired: 'Non payé à temps ; rien n’a été débité',
     review: 'Nous examinons le paiement',
+    returned: 'Votre paiement a été renvoyé',
     open: 'Ouvrir la commande',
   },
   withdraw: {

@@ -188,6 +188,9 @@ export const id: Catalogue = {
     review: 'Kami sedang meninjau pembayaran Anda',
     reviewText:
       'Kami menerima pembayaran yang tidak cocok dengan harga pesanan ini. Anda tidak akan ditagih lagi. Penjual menyelesaikannya dan menulis kepada Anda; siapkan nomor pesanan Anda.',
+    returned: 'Pembayaran Anda dikirim kembali',
+    returnedText:
+      'Jumlahnya tidak sesuai dengan harga pesanan ini. Bank Anda mungkin perlu beberapa hari untuk menampilkannya. Anda boleh memesan lagi.',
     refunded: 'Dana pesanan ini dikembalikan',
     refundedText:
       'Seluruh harga dikembalikan kepada Anda. Perlu beberapa hari sampai terlihat di rekening koran Anda. File tidak tersedia lagi.',
@@ -336,6 +339,9 @@ export const id: Catalogue = {
     review: 'Kami sedang memeriksa pembayaran Anda',
     reviewText:
       'Jumlahnya tidak sesuai dengan harga pesanan ini. Anda tidak akan ditagih lagi. Penjual akan mengirim email kepada Anda.',
+    returned: 'Pembayaran Anda dikirim kembali',
+    returnedText:
+      'Jumlahnya tidak sesuai dengan harga pesanan ini. Bank Anda mungkin perlu beberapa hari untuk menampilkannya. Anda boleh memesan lagi.',
     fullRefundPending: 'Pengembalian dana Anda sedang dalam proses',
     fullRefundPendingText:
       'Anda menerima kembali harga penuh; bank Anda mungkin perlu beberapa hari. File pesanan ini tidak tersedia lagi.',
@@ -487,6 +493,7 @@ export const id: Catalogue = {
     reversed: 'Ditarik kembali oleh bank Anda',
     expired: 'Tidak dibayar tepat waktu; tidak ada yang ditagih',
     review: 'Kami sedang memeriksa pembayaran',
+    returned: 'Pembayaran Anda dikirim kembali',
     open: 'Buka pesanan',
   },
   withdraw: {

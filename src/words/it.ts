@@ -189,6 +189,9 @@ export const it: Catalogue = {
     review: 'Stiamo esaminando il suo pagamento',
     reviewText:
       'Abbiamo ricevuto un pagamento che non corrisponde al prezzo di questo ordine. Non ci sarà un altro addebito. Il venditore risolve la cosa e le scrive; tenga a portata di mano il numero d’ordine.',
+    returned: 'Il suo pagamento è stato restituito',
+    returnedText:
+      'Non corrisponde al prezzo di questo ordine. Alla sua banca può servire qualche giorno per mostrarlo. Può ordinare di nuovo.',
     refunded: 'Questo ordine è stato rimborsato',
     refundedText:
       'Le viene restituito l’intero prezzo. Può servire qualche giorno perché compaia sull’estratto conto. I file non sono più disponibili.',
@@ -335,6 +338,9 @@ export const it: Catalogue = {
     expiredText: 'Non è stato pagato in tempo e non è stato addebitato nulla.',
     review: 'Stiamo verificando il suo pagamento',
     reviewText: 'Non corrisponde al prezzo di questo ordine. Non ci saranno altri addebiti. Il venditore le scriverà.',
+    returned: 'Il suo pagamento è stato restituito',
+    returnedText:
+      'Non corrisponde al prezzo di questo ordine. Alla sua banca può servire qualche giorno per mostrarlo. Può ordinare di nuovo.',
     fullRefundPending: 'Il suo rimborso è in arrivo',
     fullRefundPendingText:
       'Riceverà l’intero prezzo; alla sua banca può servire qualche giorno. I file di questo ordine non sono più disponibili.',
@@ -488,6 +494,7 @@ export const it: Catalogue = {
     reversed: 'Stornato dalla sua banca',
     expired: 'Non pagato in tempo; nulla è stato addebitato',
     review: 'Stiamo verificando il pagamento',
+    returned: 'Il suo pagamento è stato restituito',
     open: 'Apri l’ordine',
   },
   withdraw: {

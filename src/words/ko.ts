@@ -185,6 +185,8 @@ export const ko: Catalogue = {
     review: '결제를 검토하고 있습니다',
     reviewText:
       '이 주문의 가격과 맞지 않는 결제를 받았습니다. 다시 청구되지 않습니다. 판매자가 해결하고 연락드립니다. 주문 번호를 준비해 주세요.',
+    returned: '결제를 돌려보냈습니다',
+    returnedText: '이 주문의 가격과 맞지 않습니다. 은행에 표시되기까지 며칠 걸릴 수 있습니다. 다시 주문하셔도 됩니다.',
     refunded: '이 주문은 환불되었습니다',
     refundedText: '전액을 돌려드립니다. 명세서에 표시되기까지 며칠 걸릴 수 있습니다. 파일은 더 이상 쓸 수 없습니다.',
     disputed: '이 결제에 이의가 제기되었습니다',
@@ -329,6 +331,8 @@ export const ko: Catalogue = {
     expiredText: '제때 결제되지 않았으며 청구된 금액은 없습니다.',
     review: '결제를 검토하고 있습니다',
     reviewText: '이 주문의 가격과 맞지 않습니다. 다시 청구되지 않습니다. 판매자가 이메일을 보낼 것입니다.',
+    returned: '결제를 돌려보냈습니다',
+    returnedText: '이 주문의 가격과 맞지 않습니다. 은행에 표시되기까지 며칠 걸릴 수 있습니다. 다시 주문하셔도 됩니다.',
     fullRefundPending: '환불이 진행 중입니다',
     fullRefundPendingText:
       '전액을 돌려받습니다. 은행에서 며칠 걸릴 수 있습니다. 이 주문의 파일은 더 이상 이용할 수 없습니다.',
@@ -476,6 +480,7 @@ export const ko: Catalogue = {
     reversed: '은행이 취소함',
     expired: '제때 결제되지 않음, 청구된 금액 없음',
     review: '결제를 검토하고 있습니다',
+    returned: '결제를 돌려보냈습니다',
     open: '주문 열기',
   },
   withdraw: {

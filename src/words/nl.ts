@@ -188,6 +188,9 @@ export const nl: Catalogue = {
     review: 'We bekijken uw betaling',
     reviewText:
       'We hebben een betaling ontvangen die niet past bij de prijs van deze bestelling. Er wordt niet nog een keer afgeschreven. De verkoper zoekt het uit en schrijft u; houd uw bestelnummer bij de hand.',
+    returned: 'Uw betaling is teruggestuurd',
+    returnedText:
+      'Ze past niet bij de prijs van deze bestelling. Het kan een paar dagen duren voordat uw bank het toont. U kunt gerust opnieuw bestellen.',
     refunded: 'Deze bestelling is terugbetaald',
     refundedText:
       'U krijgt de volle prijs terug. Het kan een paar dagen duren voordat het op uw afschrift staat. De bestanden zijn niet meer beschikbaar.',
@@ -336,6 +339,9 @@ export const nl: Catalogue = {
     review: 'We controleren uw betaling',
     reviewText:
       'Ze past niet bij de prijs van deze bestelling. Er wordt niet nog eens afgeschreven. De verkoper mailt u.',
+    returned: 'Uw betaling is teruggestuurd',
+    returnedText:
+      'Ze past niet bij de prijs van deze bestelling. Het kan een paar dagen duren voordat uw bank het toont. U kunt gerust opnieuw bestellen.',
     fullRefundPending: 'Uw terugbetaling is onderweg',
     fullRefundPendingText:
       'U krijgt de volledige prijs terug; uw bank kan er een paar dagen over doen. De bestanden van deze bestelling zijn niet meer beschikbaar.',
@@ -487,6 +493,7 @@ export const nl: Catalogue = {
     reversed: 'Teruggeboekt door uw bank',
     expired: 'Niet op tijd betaald; niets afgeschreven',
     review: 'We controleren de betaling',
+    returned: 'Uw betaling is teruggestuurd',
     open: 'Open de bestelling',
   },
   withdraw: {

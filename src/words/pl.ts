@@ -187,6 +187,9 @@ export const pl: Catalogue = {
     review: 'Sprawdzamy Twoją płatność',
     reviewText:
       'Otrzymaliśmy płatność, która nie zgadza się z ceną tego zamówienia. Kwota nie zostanie pobrana ponownie. Sprzedawca to wyjaśni i napisze do Ciebie; miej pod ręką numer zamówienia.',
+    returned: 'Twoją płatność odesłano',
+    returnedText:
+      'Nie zgadza się z ceną tego zamówienia. Bank może pokazać to po kilku dniach. Możesz zamówić ponownie.',
     refunded: 'Za to zamówienie zwrócono pieniądze',
     refundedText:
       'Wraca do Ciebie pełna cena. Na wyciągu może to być widoczne po kilku dniach. Pliki nie są już dostępne.',
@@ -330,6 +333,9 @@ export const pl: Catalogue = {
     expiredText: 'Nie zostało opłacone na czas i nic nie pobrano.',
     review: 'Sprawdzamy Twoją płatność',
     reviewText: 'Nie zgadza się z ceną tego zamówienia. Nie pobierzemy nic ponownie. Sprzedawca do Ciebie napisze.',
+    returned: 'Twoją płatność odesłano',
+    returnedText:
+      'Nie zgadza się z ceną tego zamówienia. Bank może pokazać to po kilku dniach. Możesz zamówić ponownie.',
     fullRefundPending: 'Twój zwrot jest w drodze',
     fullRefundPendingText:
       'Otrzymasz pełną cenę z powrotem; banku może to zająć kilka dni. Pliki tego zamówienia nie są już dostępne.',
@@ -483,6 +489,7 @@ export const pl: Catalogue = {
     reversed: 'Cofnięte przez Twój bank',
     expired: 'Nieopłacone na czas; nic nie pobrano',
     review: 'Sprawdzamy płatność',
+    returned: 'Twoją płatność odesłano',
     open: 'Otwórz zamówienie',
   },
   withdraw: {

@@ -187,6 +187,9 @@ export const ptBR: Catalogue = {
     review: 'Estamos analisando seu pagamento',
     reviewText:
       'Recebemos um pagamento que não corresponde ao preço deste pedido. Você não será cobrado de novo. O vendedor resolve e escreve para você; tenha o número do pedido à mão.',
+    returned: 'Seu pagamento foi devolvido',
+    returnedText:
+      'Ele não corresponde ao preço deste pedido. Seu banco pode levar alguns dias para mostrar. Você pode pedir de novo.',
     refunded: 'Este pedido foi reembolsado',
     refundedText:
       'O preço inteiro volta para você. Pode levar alguns dias para aparecer no seu extrato. Os arquivos não estão mais disponíveis.',
@@ -333,6 +336,9 @@ export const ptBR: Catalogue = {
     review: 'Estamos analisando seu pagamento',
     reviewText:
       'Ele não corresponde ao preço deste pedido. Você não será cobrado de novo. O vendedor vai escrever para você.',
+    returned: 'Seu pagamento foi devolvido',
+    returnedText:
+      'Ele não corresponde ao preço deste pedido. Seu banco pode levar alguns dias para mostrar. Você pode pedir de novo.',
     fullRefundPending: 'Seu reembolso está a caminho',
     fullRefundPendingText:
       'Você recebe o valor total de volta; seu banco pode levar alguns dias. Os arquivos deste pedido não estão mais disponíveis.',
@@ -482,6 +488,7 @@ export const ptBR: Catalogue = {
     reversed: 'Estornado pelo seu banco',
     expired: 'Não pago a tempo; nada foi cobrado',
     review: 'Estamos analisando o pagamento',
+    returned: 'Seu pagamento foi devolvido',
     open: 'Abrir o pedido',
   },
   withdraw: {

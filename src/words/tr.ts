@@ -186,6 +186,9 @@ export const tr: Catalogue = {
     review: 'Ödemenizi inceliyoruz',
     reviewText:
       'Bu siparişin fiyatıyla uyuşmayan bir ödeme aldık. Sizden yeniden para çekilmez. Satıcı durumu çözer ve size yazar; sipariş numaranızı elinizin altında tutun.',
+    returned: 'Ödemeniz geri gönderildi',
+    returnedText:
+      'Bu siparişin fiyatıyla eşleşmiyor. Bankanızın göstermesi birkaç gün sürebilir. Yeniden sipariş verebilirsiniz.',
     refunded: 'Bu siparişin parası iade edildi',
     refundedText:
       'Fiyatın tamamı size geri gönderilir. Ekstrenizde görünmesi birkaç gün sürebilir. Dosyalar artık kullanılamaz.',
@@ -329,6 +332,9 @@ export const tr: Catalogue = {
     expiredText: 'Zamanında ödenmedi ve hiçbir şey çekilmedi.',
     review: 'Ödemenizi inceliyoruz',
     reviewText: 'Bu siparişin fiyatıyla eşleşmiyor. Sizden bir daha ödeme alınmaz. Satıcı size yazacak.',
+    returned: 'Ödemeniz geri gönderildi',
+    returnedText:
+      'Bu siparişin fiyatıyla eşleşmiyor. Bankanızın göstermesi birkaç gün sürebilir. Yeniden sipariş verebilirsiniz.',
     fullRefundPending: 'İadeniz yolda',
     fullRefundPendingText:
       'Fiyatın tamamını geri alırsınız; bankanız birkaç gün sürebilir. Bu siparişin dosyaları artık kullanılamaz.',
@@ -476,6 +482,7 @@ export const tr: Catalogue = {
     reversed: 'Bankanız geri aldı',
     expired: 'Zamanında ödenmedi; hiçbir şey çekilmedi',
     review: 'Ödemeyi inceliyoruz',
+    returned: 'Ödemeniz geri gönderildi',
     open: 'Siparişi aç',
   },
   withdraw: {

@@ -539,6 +539,32 @@ for (const [status, title] of [
   })
 }
 
+test('a payment that the operator has sent back: both pages say so, and the buyer can order again', async ({
+  page,
+}) => {
+  const { orderId } = await makeOrder(page)
+  const timeline = ['created', 'needs_review', 'payment_returned'].map((what, at) => ({ at: `2026-11-24T12:00:0${at}Z`, what })) // oxfmt-ignore
+  await page.route('**/status?**', (route) =>
+    route.fulfill({
+      json: {
+        ...paidAnswer(orderId),
+        status: 'needs_review',
+        paid: false,
+        paymentReturned: true,
+        timeline,
+        downloads: [],
+      },
+    }),
+  )
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Your payment was sent back' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Buy it again' })).toBeVisible()
+  await page.getByRole('link', { name: 'View your order' }).click()
+  await expect(page.getByRole('heading', { name: 'Your payment was sent back' })).toBeVisible()
+  await expect(page.getByText('It did not match the price of this order.')).toBeVisible()
+  await expect(page.getByText('reviewing')).toHaveCount(0)
+})
+
 test('a price that changed between page and order is shown before the payment', async ({ page }) => {
   await page.route('**/api/checkout', async (route) => {
     const response = await route.fetch()

@@ -123,3 +123,34 @@ test('a refund of the sale that failed stays with the seller, whatever became of
   assert.deepEqual((await one.shownToSeller()).length, 1)
   assert.match((await one.shown())[0]!.says, /^A refund of ₹7\.00 failed/)
 })
+
+test('an order that paid the wrong amount says that its money is back only while all of it is', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t, { env: { OPERATORS: OPERATOR } })
+  const order = await shop.checkout({ productId: await rupees() })
+  const { orderId } = order
+  const says = async () => {
+    const { status, paymentReturned } = await shop.status(orderId)
+    assert.equal(status, 'needs_review')
+    return paymentReturned
+  }
+  const operator = await operatorOf(shop)
+  const sendBack = async () =>
+    assert.equal((await operator.call('POST', `/api/operator/orders/${orderId}/send-back`, {})).status, 202)
+  const first = bank.pay(order.clientSecret!, { amount: PRICE - 100 })
+  await bank.delivered()
+  assert.equal(await says(), undefined, 'the operator has not decided')
+  await sendBack()
+  assert.equal(await says(), true)
+
+  const second = bank.pay(order.clientSecret!, { amount: PRICE - 200, evenIfPaid: true })
+  await bank.delivered()
+  await eventually(says, (back) => back === undefined)
+  await sendBack()
+  assert.equal(await says(), true)
+  await eventually(
+    async () => [...bank.refunds.values()].map(({ payment_id }: any) => payment_id).toSorted(),
+    (sent) => sent.length === 2 && sent.includes(first.id) && sent.includes(second.id),
+  )
+  await sql`update refunds set state = 'failed' where processor_capture_id = ${second.id}`.execute(shop.db)
+  assert.equal(await says(), undefined, 'the second return failed')
+})

@@ -85,7 +85,7 @@ function Order({ order, email }: { order: ChargeOrder; email: string }) {
           name={order.paidAt ? shared.paid : wordsOf('order').ordered}
           value={moment(order.paidAt ?? order.createdAt)}
         />
-        <Fact name={words.state} value={STATES[order.status]} />
+        <Fact name={words.state} value={order.paymentReturned ? words.returned : STATES[order.status]} />
         {order.refundedAmount > 0 && (
           <Fact name={words.refunded} value={`−${money(order.refundedAmount, order.currency)}`} />
         )}

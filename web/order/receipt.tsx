@@ -17,7 +17,17 @@ import { Invoices } from './invoices.tsx'
 import { SendAgain } from './send-again.tsx'
 import { frameBy } from './seller-frame.tsx'
 import { stepsOf } from './steps.ts'
-import { FAILED, FREE, FULL_REFUND_PENDING, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
+import {
+  FAILED,
+  FREE,
+  FULL_REFUND_PENDING,
+  HAPPENINGS,
+  HEADLINES,
+  NEWS,
+  NOTHING_LEFT,
+  NO_FILES,
+  SENT_BACK,
+} from './words.ts'
 import { taxName } from '../ui/tax-name.ts'
 import { say, saying, wordsOf } from '../ui/language.ts'
 
@@ -137,6 +147,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
 
 function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
   if (isFullRefundPending(order)) return FULL_REFUND_PENDING
+  if (order.paymentReturned) return SENT_BACK
   if (hasFailed(order)) return FAILED
   if (order.paid && order.product && order.downloads.length === 0) return order.withdrawnFiles ? NOTHING_LEFT : NO_FILES
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]

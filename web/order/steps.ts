@@ -7,7 +7,16 @@ const words = wordsOf('order')
 const shared = wordsOf('ui')
 
 /** The steps of an order, as far as the service knows them. */
-export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, canPay }: OrderStatus): Step[] {
+export function stepsOf({
+  status,
+  paid,
+  amount,
+  createdAt,
+  paidAt,
+  timeline,
+  canPay,
+  paymentReturned,
+}: OrderStatus): Step[] {
   const created: Step = [shared.orderCreated, 'done', createdAt]
   const approved: Step = [shared.bankApproved, 'done']
   const confirmed: Step = [shared.paymentConfirmed, 'done', paidAt]
@@ -27,6 +36,7 @@ export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, can
     case 'charged_back':
       return [created, approved, confirmed, [words.filesGone, 'stopped']]
     case 'needs_review':
+      if (paymentReturned) return [created, approved, [words.returned, 'stopped']]
       return [created, approved, [words.reviewingStep, 'stopped'], [shared.filesReady, 'open']]
     case 'expired':
       return [created, [words.noPayment, 'stopped'], ...toCome]

@@ -29,6 +29,9 @@ export const NO_FILES: Headline = [words.noFiles, words.noFilesText]
 /** The bank began to work on the payment and declined it afterwards. */
 export const FAILED: Headline = [words.failed, words.failedText]
 
+/** The operator has sent back a payment that did not match the price. */
+export const SENT_BACK: Headline = [words.returned, words.returnedText]
+
 /** A free order. */
 export const FREE: Headline = [words.paid, words.freeText]
 

@@ -18,6 +18,7 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   charged_back: ['back', words.chargedBack, words.chargedBackText, words.buyAgain],
 }
 const CLOSED: Ending = ['clock', words.closed, words.closedText, words.startNew]
+const SENT_BACK: Ending = ['back', words.returned, words.returnedText, words.buyAgain]
 const FULL_REFUND_PENDING: Ending = ['back', words.refundComing, words.refundedText]
 
 /** To the product's own address: the order of a link has this one. */
@@ -28,7 +29,9 @@ export function Ended({ checkout, state }: StepProps) {
   if (!order) return null
   const [icon, title, text, again] = isFullRefundPending(order)
     ? FULL_REFUND_PENDING
-    : (ENDINGS[order.status] ?? CLOSED)
+    : order.paymentReturned
+      ? SENT_BACK
+      : (ENDINGS[order.status] ?? CLOSED)
   return (
     <div class="stack">
       <div class="done quiet">
