@@ -109,7 +109,9 @@ async function show({ db, writers }: work.PayoutWork, runId: string): Promise<st
     const payout = line.payout && `${line.payout.id}  ${line.payout.state}  ${line.destination}${suspended}`
     const why = line.blocked ?? (row.state === 'approved' ? 'no longer due at the approval' : line.destination)
     const amount = formatMoney(line.payout?.amountMinor ?? line.amountMinor, line.currency)
-    return `${amount.padStart(14)}  ${line.sellerEmail}  ${payout ?? why}`
+    const debts = line.owes.map((debt) => formatMoney(debt.amountMinor, debt.currency))
+    const owes = debts.length > 0 ? `  owes ${debts.join(' and ')}` : ''
+    return `${amount.padStart(14)}  ${line.sellerEmail}  ${payout ?? why}${owes}`
   })
   const files = (await filesOf(db, runId, writers)).map(
     ({ currency, format, payouts, amountMinor, toSuspended, exportedAt }) =>

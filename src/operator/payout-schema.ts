@@ -85,6 +85,10 @@ export const RunLine = Type.Object({
     description:
       'Why it is not paid, among them `account_refused`: the bank refused the last payout to this account; `left_out`: by an operator. Null: it is paid.',
   }),
+  owes: Type.Array(Type.Object({ currency: Currency, amount: Amount }), {
+    description:
+      'What the seller owes in other currencies, as proposed. A run counts each currency alone, so it pays this line unless you leave it out.',
+  }),
   destination: Type.Union([Type.String(), Null], { description: 'Masked.' }),
   payout: Type.Union([
     Type.Object({
@@ -106,7 +110,7 @@ export const RunDetail = Type.Object({
   files: Type.Array(RunFile),
   lines: Type.Array(RunLine, {
     description:
-      'At most 1000: those that are paid first, the largest amounts first. Only `left_out` comes and goes, while the run waits.',
+      'At most 1000: those that are paid first, and of these the sellers who owe in another currency, then the largest amounts first. Only `left_out` comes and goes, while the run waits.',
   }),
 })
 export type RunDetail = Type.Static<typeof RunDetail>

@@ -22,23 +22,26 @@ export const runDetailView = (run: RunRow, files: readonly RunFile[], lines: rea
     amount: amountMinor,
     exportedAt: iso(exportedAt),
   })),
-  lines: lines.map(({ sellerId, sellerName, sellerEmail, currency, amountMinor, blocked, destination, payout }) => ({
-    sellerId,
-    name: sellerName,
-    email: sellerEmail,
-    currency,
-    amount: amountMinor,
-    blocked,
-    destination,
-    payout: payout && {
-      payoutId: payout.id,
-      amount: payout.amountMinor,
-      status: payout.state,
-      exported: payout.isExported,
-      toSuspended: payout.isToSuspended,
-      failure: payout.failure,
-    },
-  })),
+  lines: lines.map(
+    ({ sellerId, sellerName, sellerEmail, currency, amountMinor, blocked, owes, destination, payout }) => ({
+      sellerId,
+      name: sellerName,
+      email: sellerEmail,
+      currency,
+      amount: amountMinor,
+      blocked,
+      owes: owes.map((debt) => ({ currency: debt.currency, amount: debt.amountMinor })),
+      destination,
+      payout: payout && {
+        payoutId: payout.id,
+        amount: payout.amountMinor,
+        status: payout.state,
+        exported: payout.isExported,
+        toSuspended: payout.isToSuspended,
+        failure: payout.failure,
+      },
+    }),
+  ),
 })
 
 export const payoutView = (row: FoundPayout): OperatorPayout => ({

@@ -74,6 +74,8 @@ export interface RunLine {
   currency: string
   amountMinor: number
   blocked: Block | null
+  /** The seller's debts in other currencies at the proposal. A run counts each currency alone, so it pays this line all the same. */
+  owes: { currency: string; amountMinor: number }[]
   /** Where the money goes, masked: as it was at the approval, and before it as the details are now. */
   destination: string | null
   payout: RunPayout | null
@@ -93,23 +95,28 @@ export interface RunPayout {
 const MOST_LINES = 1000
 
 /**
- * The lines of a run, or those of one seller in it: those that are paid first, each kind by its amount, the largest first. There can be
- * more: `lineCount` has all of them.
+ * The lines of a run, or those of one seller in it: those that are paid first, and of these first the sellers who owe in another
+ * currency, each kind by its amount, the largest first. There can be more: `lineCount` has all of them.
  */
 export async function linesOf(db: Db, runId: string, sellerId?: string): Promise<RunLine[]> {
+  const ofSeller = sellerId === undefined ? sql`` : sql`and l.seller_id = ${sellerId}`
   const { rows } = await sql<RunLine>`
+    with debts as (
+      select seller_id, jsonb_agg(jsonb_build_object('currency', currency, 'amountMinor', -amount_minor) order by currency) as owes
+      from payout_run_lines where run_id = ${runId} and amount_minor < 0 group by 1)
     select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
-      l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(p.destination_shown, d.shown) as destination,
+      l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(l.owes, '[]') as owes, coalesce(p.destination_shown, d.shown) as destination,
       case when p.id is not null then
         jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'isExported', p.file_id is not null,
           'isToSuspended', p.state = 'approved' and ${isSuspended}, 'failure', p.failure) end as payout
     from (
-      select * from payout_run_lines where run_id = ${runId} ${sellerId === undefined ? sql`` : sql`and seller_id = ${sellerId}`}
-      order by blocked is not null, amount_minor desc, seller_id, currency limit ${MOST_LINES}) l
+      select l.*, d.owes from payout_run_lines l left join debts d on d.seller_id = l.seller_id and l.amount_minor > 0
+      where l.run_id = ${runId} ${ofSeller}
+      order by l.blocked is not null, d.owes is null, l.amount_minor desc, l.seller_id, l.currency limit ${MOST_LINES}) l
     join sellers s on s.id = l.seller_id
     left join payouts p on p.run_id = l.run_id and p.seller_id = l.seller_id and p.currency = l.currency
     left join payout_details d on d.seller_id = l.seller_id and d.currency = l.currency
-    order by l.blocked is not null, l.amount_minor desc, l.seller_id, l.currency`.execute(db)
+    order by l.blocked is not null, l.owes is null, l.amount_minor desc, l.seller_id, l.currency`.execute(db)
   return rows
 }
 

@@ -160,6 +160,22 @@ test('a seller who owes after a payout is shown so, and the next sales make up f
   assert.equal(amount, 3920 - 1862)
 })
 
+test('a line says what its seller owes in another currency, and stands before larger ones', async () => {
+  const shop = shared()
+  const [owing, rich] = [await dueSeller(shop), await dueSeller(shop, 9000)]
+  const operator = await operatorOf(shop)
+  const adjust = (amount: number, currency: string) =>
+    operator.call('POST', `/api/operator/sellers/${owing.sellerId}/adjustments`, { amount, currency, reason: 'A chargeback.' }) // oxfmt-ignore
+  for (const amount of [700, -5000]) assert.equal((await adjust(amount, 'EUR')).status, 201)
+  const run = await runs(operator).propose()
+  const paid = lineOf(run, owing.sellerId)
+  assert.deepEqual([paid.amount, paid.blocked, paid.owes], [1862, null, [{ currency: 'EUR', amount: 4300 }]])
+  assert.deepEqual(lineOf(run, owing.sellerId, 'EUR').owes, [])
+  assert.deepEqual(lineOf(run, rich.sellerId).owes, [])
+  assert.equal(run.lines[0].sellerId, owing.sellerId)
+  assert.deepEqual(lineOf((await runs(operator).approve(run.runId)).body, owing.sellerId).owes, paid.owes)
+})
+
 test('an approval that is killed in the middle has paid nobody, and the next one pays', async () => {
   const shop = shared()
   const seller = await dueSeller(shop)

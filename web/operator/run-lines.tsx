@@ -31,7 +31,7 @@ export function Lines({ id, title, lines, none, run, onDone }: LinesProps) {
 }
 
 function LineRow({ line, run, onDone }: { line: RunLine; run: RunDetail; onDone: () => void }) {
-  const { sellerId, name, email, currency, amount, blocked, destination, payout } = line
+  const { sellerId, name, email, currency, amount, blocked, owes, destination, payout } = line
   const shown = payout ? payout.amount : amount
   return (
     <li>
@@ -49,6 +49,12 @@ function LineRow({ line, run, onDone }: { line: RunLine; run: RunDetail; onDone:
         {destination && `${destination} · `}
         {email}
       </p>
+      {owes.length > 0 && (
+        <p class="small">
+          The seller owes {owes.map((debt) => money(debt.amount, debt.currency)).join(' and ')}.
+          {run.state === 'proposed' && blocked === null && ' The run pays this all the same, unless you leave it out.'}
+        </p>
+      )}
       {payout?.toSuspended && (
         <p class="small">
           The shop is suspended.{' '}
