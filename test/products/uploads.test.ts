@@ -496,6 +496,18 @@ describe('a large upload in pieces to a bucket', () => {
     assert(s3.objects.get(id)!.equals(bytes))
   })
 
+  test('in requests of any size is stored in parts of one size, as R2 wants them', async () => {
+    const bytes = randomBytes(2.75 * PART_BYTES)
+    const { address, id } = await begun(bytes.length)
+    let at = 0
+    for (const parts of [0.75, 0.875, 1.125]) {
+      const piece = bytes.subarray(at, at + parts * PART_BYTES)
+      assert.equal((await ann.patch(address, at, piece)).status, 204, String(at))
+      at += piece.length
+    }
+    assert(s3.objects.get(id)!.equals(bytes))
+  })
+
   test('whose bytes are all here loses its lock while the bucket is silent, and the service goes on', async (t) => {
     const bytes = randomBytes(20_000)
     const { address, id } = await begun(bytes.length)

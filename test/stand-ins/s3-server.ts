@@ -179,6 +179,8 @@ export async function startS3Server(t: Ends) {
     })
     if (parts.length === 0 || parts.includes(undefined)) return fail(400, 'InvalidPart')
     if (parts.slice(0, -1).some((part) => part!.length < 5 * 1024 ** 2)) return fail(400, 'EntityTooSmall')
+    // as Cloudflare's R2; AWS takes parts of several sizes
+    if (parts.slice(0, -1).some((part) => part!.length !== parts[0]!.length)) return fail(400, 'InvalidPart')
     unfinished.delete(uploadId)
     objects.set(upload.key, Buffer.concat(parts as Buffer[]))
     send(response, 200, xml('CompleteMultipartUploadResult', `<Key>${upload.key}</Key><ETag>x</ETag>`))

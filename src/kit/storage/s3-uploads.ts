@@ -47,6 +47,8 @@ class PartStore extends S3Store {
   constructor(storage: Storage, settings: S3Settings, hashes: RunningHashes, deadlines: BucketDeadlines) {
     super({
       partSize: PART_BYTES,
+      // Cloudflare's R2 wants all parts but the last to have one size, so less waits for the rest
+      minPartSize: PART_BYTES,
       useTags: false,
       maxConcurrentPartUploads: PARTS_AT_ONCE,
       cache: newestNotes(),
