@@ -167,11 +167,15 @@ export async function storedKeys(db: Db): Promise<string[]> {
   return rows.map(({ key }) => key)
 }
 
-/** The same, and those that are still to be copied: a copy of the database is of use with them too. */
+/**
+ * The same, and those that are still to be copied or that the storage has lost: a copy of the database is of use with them too, and
+ * the backup can have a whole copy of a lost one from before.
+ */
 export async function knownKeys(db: Db): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     select key from backup_files where sha256 is not null
     union select key from (${notCopied}) s
+    union select f.id from files f where ${isNotRecalled}
     order by key`.execute(db)
   return rows.map(({ key }) => key)
 }

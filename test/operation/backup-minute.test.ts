@@ -235,6 +235,7 @@ test('a damaged file of the storage leaves the copy that the backup has as it is
   await disk.put(key, Readable.from([Buffer.alloc(whole.length)]))
   await assert.rejects(run(), { message: `the storage does not have these files, or has other bytes: ${key}` })
   assert((await buffer((await vault.read(fileName(key)))!)).equals(whole))
+  assert((await knownKeys(shop.db)).includes(key), 'a later copy of the database names it, so the clean-up leaves it')
 })
 
 test('a program of the backup that takes too long is ended', async () => {
