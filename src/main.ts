@@ -73,7 +73,7 @@ async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<
 
 /** `exit` waits for the threads that work on files. One that waits for a shared folder without an answer would keep the process for ever. */
 async function killIfFilesHang(): Promise<void> {
-  const areUnderWay = () => process.getActiveResourcesInfo().some((one) => one.startsWith('FSReq'))
+  const areUnderWay = () => process.getActiveResourcesInfo().some((one) => /^(?:FSReq|CloseReq)/.test(one))
   for (const end = Date.now() + LAST_FILES_MS; areUnderWay() && Date.now() < end;) await sleep(LOOK_EVERY_MS)
   // the last listener: the log has been written by then
   if (areUnderWay()) process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
