@@ -116,8 +116,16 @@ function openFastify(log: Log, trustProxy: TrustedProxy, routes: KnownRoutes) {
       const status = refuseConnection(error, socket, { requestId, routes })
       if (status) log.info({ requestId, status }, 'a request that could not be read')
     },
+    // for an address that cannot be decoded, or has too long a parameter; the hooks do not run for these
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
+      reply.raw.once('finish', () => {
+        drainBody(request as FastifyRequest)
+        log.info(
+          { requestId: request.id, method: request.method, route: '(none)', status: reply.statusCode },
+          'request',
+        )
+      })
       sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()

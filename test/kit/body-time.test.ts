@@ -101,6 +101,18 @@ test('a body must arrive within a minute, unless it is a file that keeps coming'
   }
 })
 
+test('a body at an address that cannot be decoded is cut off soon after the answer', async (t) => {
+  const { begin } = await listening(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { socket, far, closed, heard } = await begin('/%zz', 'application/json')
+  if (!heard()) await once(socket, 'data')
+  assert.match(heard(), /^HTTP\/1\.1 400 /)
+  t.mock.timers.tick(5_000)
+  // now, and not when it has been idle for long
+  assert(far.destroyed)
+  await closed
+})
+
 test('a picture, a logo and a bank’s statement may take five minutes on a slow line', async (t) => {
   const { begin } = await listening(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
