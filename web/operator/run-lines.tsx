@@ -49,7 +49,8 @@ function LineRow({ line, run, onDone }: { line: RunLine; run: RunDetail; onDone:
         {destination && `${destination} · `}
         {email}
       </p>
-      {owes.length > 0 && (
+      {/* absent while an instance of an earlier release answers */}
+      {owes && owes.length > 0 && (
         <p class="small">
           The seller owes {owes.map((debt) => money(debt.amount, debt.currency)).join(' and ')}.
           {run.state === 'proposed' && blocked === null && ' The run pays this all the same, unless you leave it out.'}
