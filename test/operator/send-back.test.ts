@@ -147,10 +147,11 @@ test('an order that paid the wrong amount says that its money is back only while
   await eventually(says, (back) => back === undefined)
   await sendBack()
   assert.equal(await says(), true)
-  await eventually(
-    async () => [...bank.refunds.values()].map(({ payment_id }: any) => payment_id).toSorted(),
-    (sent) => sent.length === 2 && sent.includes(first.id) && sent.includes(second.id),
-  )
+  const booked = async () =>
+    (await sql<{ id: string }>`
+      select processor_capture_id as id from refunds where state = 'succeeded' order by created_at`.execute(shop.db)).rows // oxfmt-ignore
+  await eventually(booked, (all) => all.length === 2)
+  assert.deepEqual((await booked()).map(({ id }) => id), [first.id, second.id]) // oxfmt-ignore
   await sql`update refunds set state = 'failed' where processor_capture_id = ${second.id}`.execute(shop.db)
   assert.equal(await says(), undefined, 'the second return failed')
 })
