@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
+import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
@@ -13,6 +14,7 @@ import { wantedOrder } from './wanted-order.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
+import { refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { localeOf } from '../kit/locales.ts'
 import type { CheckBuyerTaxId } from '../taxes/buyer-tax-ids.ts'
@@ -113,10 +115,13 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { discountCode: code, currency, country, taxId } = request.query
       refuseUnknownCountry(country)
       const { productId } = request.params
+      if (!isId('prod', productId)) return refuseNotForSale(db, productId)
+      // the answer about a tax id is about a person
+      if (taxId !== undefined) neverCached(reply)
       const seen = parts.countryOf(request)
       const buyerTaxId =
         taxId === undefined ? undefined : await refuseTaxIdGuesses(request).then(() => parts.checkTaxId({ productId, country: taxCountryOf({ country, seen }), taxId })) // oxfmt-ignore

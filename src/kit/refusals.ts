@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyError, FastifyReply, FastifyRequest }
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { isDatabaseOutage } from './database.ts'
-import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
+import { type ProblemCode, Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
 import { freshBytes } from './ids.ts'
 import { errorForLog } from './log.ts'
 
@@ -33,9 +33,30 @@ const WORDS: Record<string, string> = {
   headers: 'The headers are',
 }
 
+/** An id in the address that is none is answered as one that does not exist. */
+export const NO_SUCH: Readonly<Record<string, ProblemCode>> = {
+  orderId: 'order_not_found',
+  productId: 'product_not_found',
+  fileId: 'file_not_found',
+  discountId: 'discount_not_found',
+  invoiceId: 'invoice_not_found',
+  payoutId: 'payout_not_found',
+  runId: 'run_not_found',
+  sellerId: 'seller_not_found',
+  keyId: 'key_not_found',
+  sessionId: 'session_not_found',
+  identityId: 'identity_not_found',
+  confirmationId: 'confirmation_not_found',
+  endpointId: 'webhook_endpoint_not_found',
+  eventId: 'delivery_not_found',
+  id: 'upload_not_found',
+}
+
 export function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof Refusal) return error
   if (error.validation) {
+    const noSuch = error.validationContext === 'params' && NO_SUCH[error.validation[0]?.instancePath.slice(1) ?? '']
+    if (noSuch) return new Refusal(noSuch, 'The address has an id that does not exist.')
     const fields = error.validation.map(({ instancePath, params, message }) => {
       const member = (params as { missingProperty?: string }).missingProperty
       const path = [...instancePath.split('/').filter(Boolean), ...(member ? [member] : [])].join('.')

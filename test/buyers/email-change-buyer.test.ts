@@ -170,7 +170,7 @@ test('wrong bodies, other sellers, orders that are not paid, and the address it 
   for (const bad of [undefined, null, 7, '', 'bob', 'a@b', 'a@b.c, d@e.f', 'ü@example.com', `${'x'.repeat(250)}@b.cd`])
     assertProblem(await ask(orderId, bad), 400, 'validation_failed')
   assertProblem(await ask(orderId, email.toUpperCase()), 400, 'validation_failed')
-  assertProblem(await ask('ord_x', newMailbox()), 400, 'validation_failed')
+  assertProblem(await ask('ord_x', newMailbox()), 404, 'order_not_found')
   assertProblem(await ask(newId('ord'), newMailbox()), 404, 'order_not_found')
   const other = newMailbox()
   await ensureSeller(shop.db, { name: 'Eve', email: other })

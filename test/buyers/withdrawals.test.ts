@@ -275,7 +275,7 @@ test('the seller says that nothing is left to do', async () => {
   const stranger = await newSeller()
   assertProblem(await stranger.call('POST', done, {}), 404, 'order_not_found')
   assertProblem(await newBrowser(shared()).call('POST', done, {}), 401, 'not_signed_in')
-  assertProblem(await ann.call('POST', '/api/orders/ord_x/withdrawals/done', {}), 400, 'validation_failed')
+  assertProblem(await ann.call('POST', '/api/orders/ord_x/withdrawals/done', {}), 404, 'order_not_found')
   assert.deepEqual((await ann.call('POST', done, {})).body, { changed: true })
   assert.deepEqual((await ann.call('POST', done, {})).body, { changed: false })
   assert.deepEqual(await attention(), [])

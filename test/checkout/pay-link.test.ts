@@ -48,7 +48,7 @@ test('another token opens nothing: of another order, a status token, a changed o
   for (const token of ['', undefined, null, 7, 'x'.repeat(101)])
     assertProblem(await pay(order.orderId, token), 400, 'validation_failed')
   assertProblem(await pay(newId('ord'), right), 404, 'order_not_found')
-  assertProblem(await pay('ord_1', right), 400, 'validation_failed')
+  assertProblem(await pay('ord_1', right), 404, 'order_not_found')
 })
 
 test('the link pays the order once, and shows only a hint of the address', async () => {

@@ -164,8 +164,8 @@ test('an unknown order id is not found, in any form', async () => {
     'a'.repeat(500),
   ]
   for (const id of malformed) {
-    assertProblem(await shop.call('GET', `/api/checkout/${id}/status`), 400, 'validation_failed')
-    assertProblem(await shop.call('POST', `/api/checkout/${id}/receipt`, { email: EMAIL }), 400, 'validation_failed')
+    assertProblem(await shop.call('GET', `/api/checkout/${id}/status`), 404, 'order_not_found')
+    assertProblem(await shop.call('POST', `/api/checkout/${id}/receipt`, { email: EMAIL }), 404, 'order_not_found')
   }
   assertProblem(await shop.call('GET', `/api/checkout/${'a'.repeat(10_000)}/status`), 404, 'not_found')
 })

@@ -246,11 +246,20 @@ test('the refusal names wrong fields in plain words', async () => {
     return answer.body.detail
   }
   const status = `/api/checkout/${(await shop.checkout()).orderId}/status`
-  assert.equal(await said('GET', '/api/checkout/none/status'), 'The address is not valid.')
   assert.equal(await said('GET', `${status}?email=a&email=b`), 'The query is not valid.')
   assert.equal(await said('POST', '/api/checkout', {}), 'The body is not valid.')
   const body = { productId: 'x', email: 'a@b.example' }
   assert.equal(await said('POST', '/api/checkout', body, { 'idempotency-key': 'short' }), 'The headers are not valid.')
+})
+
+test('an id in an address that cannot exist is not found', async () => {
+  const shop = shared()
+  assertProblem(await shop.call('GET', '/api/checkout/none/status'), 404, 'order_not_found')
+  assertProblem(await shop.call('POST', '/api/checkout/ord_none/payment', { token: 'x' }), 404, 'order_not_found')
+  for (const query of ['', '?country=DE&taxId=DE123456789'])
+    assertProblem(await shop.call('GET', `/api/products/%00/public${query}`), 404, 'product_not_found')
+  const { headers } = await shop.call('GET', `/api/products/${await shop.product()}/public?country=DE&taxId=DE123`)
+  assert.equal(headers.get('cache-control'), 'no-store')
 })
 
 test('the refusal does not repeat a wrong field’s value', async () => {

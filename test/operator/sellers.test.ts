@@ -188,7 +188,7 @@ test('an unknown seller is not found', async () => {
     ['PUT', '/quota', { quotaBytes: 1 }],
   ] as const) {
     assertProblem(await call(method, newId('sel'), what, body), 404, 'seller_not_found')
-    assertProblem(await call(method, 'sel_1', what, body), 400, 'validation_failed')
+    assertProblem(await call(method, 'sel_1', what, body), 404, 'seller_not_found')
   }
 })
 
@@ -202,7 +202,7 @@ test('a recalled file is gone for its buyers, once, with the reason in the log',
   assertProblem(await recall({ reason: '' }), 400, 'validation_failed')
   assertProblem(await recall({ reason: 'two\nlines' }), 400, 'validation_failed')
   assertProblem(await recall({ reason: 'x' }, newId('file')), 404, 'file_not_found')
-  assertProblem(await recall({ reason: 'x' }, 'file_1'), 400, 'validation_failed')
+  assertProblem(await recall({ reason: 'x' }, 'file_1'), 404, 'file_not_found')
   const answers = await Promise.all(Array.from({ length: 5 }, () => recall({ reason: 'It holds a virus.' })))
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200]) // oxfmt-ignore
   assert.equal(answers.filter(({ body }) => !body.already).length, 1)

@@ -109,7 +109,7 @@ test('payouts of another seller, and those that do not exist, are not found: as 
   for (const path of [`/api/payouts/${id}`, `/api/payouts/${id}?format=csv`, `/api/payouts/${id}/statement.pdf`]) {
     assertProblem(await bob.browser.call('GET', path), 404, 'payout_not_found')
     assertProblem(await ann.browser.call('GET', path.replace(id, newId('po'))), 404, 'payout_not_found')
-    assertProblem(await ann.browser.call('GET', path.replace(id, 'po_1')), 400, 'validation_failed')
+    assertProblem(await ann.browser.call('GET', path.replace(id, 'po_1')), 404, 'payout_not_found')
     assertProblem(await newBrowser(shared()).call('GET', path), 401, 'not_signed_in')
   }
   assertProblem(await newBrowser(shared()).call('GET', '/api/payouts'), 401, 'not_signed_in')

@@ -21,7 +21,7 @@ test('a run that does not exist, or is decided, is refused', async () => {
   const unknown = 'run_00000000000000000000000000'
   for (const answer of [await approve(unknown), await cancel(unknown)]) assertProblem(answer, 404, 'run_not_found')
   assertProblem(await operator.call('GET', `/api/operator/payout-runs/${unknown}`), 404, 'run_not_found')
-  assertProblem(await approve('run_x'), 400, 'validation_failed')
+  assertProblem(await approve('run_x'), 404, 'run_not_found')
   await dueSeller(shared())
   const { runId } = await propose()
   assert.equal((await cancel(runId)).body.state, 'cancelled')

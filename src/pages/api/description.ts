@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { PROBLEM_CODES, type ProblemCode, Refusal, isProblemCode, problemOf, statusOf } from '../../kit/errors.ts'
 import type { Server } from '../../kit/http.ts'
+import { NO_SUCH } from '../../kit/refusals.ts'
 import { Problem } from '../../kit/schema.ts'
 import { type JsonSchema, exampleOf } from './examples.ts'
 
@@ -122,7 +123,8 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     [operation['x-limited'], ['rate_limited']],
     ['5XX' in responses, ['internal_error', 'database_unavailable']],
   ]
-  return [...new Set([...own, ...named, ...kinds.flatMap(([is, codes]) => (is ? codes : []))])]
+  const ids = parameters.flatMap(({ in: place, name }) => (place === 'path' ? (NO_SUCH[name] ?? []) : []))
+  return [...new Set([...own, ...named, ...ids, ...kinds.flatMap(([is, codes]) => (is ? codes : []))])]
 }
 
 const hasWay = (security: object[] | undefined, way: string): boolean => security?.some((one) => way in one) === true
