@@ -54,7 +54,7 @@ export function openOrder(asked: string): OpenOrder {
       else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
       if (forgotten !== before) return
-      const unmatched = trouble instanceof ApiError && NO_MATCH.has(trouble.code)
+      const unmatched = trouble instanceof ApiError && trouble.code === 'order_not_found'
       // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
       set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble) })
       if (unmatched) set({ order: undefined })
@@ -103,6 +103,3 @@ export function openOrder(asked: string): OpenOrder {
     },
   }
 }
-
-/** The service refuses an impossible number by its shape. For the buyer that is the same as an unknown number. */
-const NO_MATCH = new Set(['order_not_found', 'validation_failed'])

@@ -16,7 +16,7 @@ import { type Confirmation, type Decided, confirm, decline, getConfirmation } fr
 /** A program's proposal. The seller sees all of it before deciding. */
 export default function ConfirmView({ id }: ViewProps): VNode {
   const proposal = useLoad(id, () => getConfirmation(id))
-  if (isRefusal(proposal.trouble, 'confirmation_not_found') || isRefusal(proposal.trouble, 'validation_failed')) {
+  if (isRefusal(proposal.trouble, 'confirmation_not_found')) {
     return (
       <>
         <Head title="No such proposal" />

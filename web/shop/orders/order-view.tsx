@@ -32,7 +32,7 @@ export default function OrderView({ id }: ViewProps): VNode {
       <Icon name="back" /> Orders
     </a>
   )
-  if (isRefusal(order.trouble, 'order_not_found') || isRefusal(order.trouble, 'validation_failed')) {
+  if (isRefusal(order.trouble, 'order_not_found')) {
     return (
       <>
         <Head title="No such order" above={above} />

@@ -1,7 +1,7 @@
 import '../developers.css'
 import '../webhooks.css'
 import type { VNode } from 'preact'
-import { ApiError } from '../../../ui/api.ts'
+import { isRefusal } from '../../api.ts'
 import { useLoad } from '../../load.ts'
 import { Head, Shown } from '../../parts.tsx'
 import { address } from '../../router.ts'
@@ -17,9 +17,7 @@ import { getEndpoint } from './endpoints-api.ts'
 export default function EndpointView({ id }: ViewProps): VNode {
   const loaded = useLoad(id, () => getEndpoint(id))
   const endpoint = loaded.value
-  const isUnknown =
-    loaded.trouble instanceof ApiError &&
-    ['webhook_endpoint_not_found', 'validation_failed'].includes(loaded.trouble.code)
+  const isUnknown = isRefusal(loaded.trouble, 'webhook_endpoint_not_found')
   return (
     <>
       <Head title={endpoint ? nameOf(endpoint) : 'Endpoint'} above={<a href={address('developers')}>Developers</a>} />
