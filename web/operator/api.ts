@@ -28,7 +28,7 @@ export async function asOperator<Answer>(work: () => Promise<Answer>): Promise<A
     return answer
   } catch (trouble) {
     if (isOtherAccount(trouble)) return drawAnew()
-    if (trouble instanceof ApiError && (trouble.code === 'not_found' || trouble.code === 'not_signed_in')) signIn(false)
+    if (trouble instanceof ApiError && (trouble.code === 'not_found' || trouble.code === 'not_signed_in')) signIn()
     throw trouble
   }
 }
@@ -75,11 +75,14 @@ export const getSellers = (q: string, standing: string, cursor?: string) =>
 export const getSeller = (id: string) => get<FoundSeller>(`sellers/${encodeURIComponent(id)}`)
 export const getLog = (subject: string, cursor?: string) => get<List<LogEntry>>('log', { subject, cursor })
 
-/** Leads to the sign-in page, and back to this view. `again`: although there is a session. */
-export function signIn(again: boolean): void {
+/** Leads to the sign-in page, and back to this view. */
+function signIn(more = ''): void {
   writeTab(WAY_BACK, location.hash)
-  location.assign(`/sign-in/?returnTo=/operator/${again ? '&again=1' : ''}`)
+  location.assign(`/sign-in/?returnTo=/operator/${more}`)
 }
+
+/** Asks for a fresh sign-in, although there is a session, and leads back to this view. */
+export const signInAgain = (): void => signIn('&again=1')
 
 /** Leads back to the view from which the sign-in page was opened. */
 export function returnToView(): void {

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { Ask } from '../shop/dialog.tsx'
-import { signIn } from './api.ts'
+import { SignInAgain } from '../shop/parts.tsx'
+import { signInAgain } from './api.ts'
 
 interface DoingProps {
   /** The label of the button, and of the one that confirms. */
@@ -70,13 +71,7 @@ export function Doing({
           onNo={() => setOpen(false)}
         >
           {children}
-          {action.refusedFor('recent_sign_in_required') && (
-            <p>
-              <button type="button" class="link" onClick={() => signIn(true)}>
-                Sign in again, and come back here
-              </button>
-            </p>
-          )}
+          <SignInAgain action={action} onClick={signInAgain} />
         </Ask>
       )}
     </>

@@ -4,8 +4,8 @@ import { money, moment } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useLoad } from '../shop/load.ts'
-import { Head, Refused, Shown } from '../shop/parts.tsx'
-import { signIn } from './api.ts'
+import { Head, Refused, Shown, SignInAgain } from '../shop/parts.tsx'
+import { signInAgain } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
 import { counted, FORMATS, PAYOUT_STATES, RUN_STATES } from './payout-words.ts'
@@ -234,13 +234,7 @@ function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone
         </Notice>
       )}
       <Refused action={action} />
-      {action.refusedFor('recent_sign_in_required') && (
-        <p>
-          <button type="button" class="link" onClick={() => signIn(true)}>
-            Sign in again, and come back here
-          </button>
-        </p>
-      )}
+      <SignInAgain action={action} onClick={signInAgain} />
     </li>
   )
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { money } from '../ui/format.ts'
-import { Refused } from '../shop/parts.tsx'
-import { signIn } from './api.ts'
+import { Refused, SignInAgain } from '../shop/parts.tsx'
+import { signInAgain } from './api.ts'
 import { counted } from './payout-words.ts'
 import { readStatement, type ReadStatement } from './payouts-api.ts'
 
@@ -67,13 +67,7 @@ export function StatementUpload({ onRead }: { onRead: () => void }) {
         </output>
       )}
       <Refused action={action} />
-      {action.refusedFor('recent_sign_in_required') && (
-        <p>
-          <button type="button" class="link" onClick={() => signIn(true)}>
-            Sign in again, and come back here
-          </button>
-        </p>
-      )}
+      <SignInAgain action={action} onClick={signInAgain} />
       {read && <Result name={read.name} statement={read.statement} />}
     </section>
   )

@@ -83,6 +83,16 @@ export function Refused({ action: { trouble, tries } }: { action: Pick<Action, '
   )
 }
 
+/** The way to a fresh sign-in, below a refusal that asks for one. */
+export const SignInAgain = ({ action, onClick }: { action: Pick<Action, 'refusedFor'>; onClick: () => void }) =>
+  action.refusedFor('recent_sign_in_required') && (
+    <p>
+      <button type="button" class="link" onClick={onClick}>
+        Sign in again, and come back here
+      </button>
+    </p>
+  )
+
 /** For an empty list: what to do about it. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty stack">

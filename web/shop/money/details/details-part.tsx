@@ -4,7 +4,7 @@ import { moment } from '../../../ui/format.ts'
 import { Ask } from '../../dialog.tsx'
 import { focusSection } from '../../developers/section.tsx'
 import type { Loaded } from '../../load.ts'
-import { Shown } from '../../parts.tsx'
+import { Shown, SignInAgain } from '../../parts.tsx'
 import { signInAgain } from '../../session.ts'
 import { removeDetails, type PayoutDetails } from '../payouts-api.ts'
 import { DetailsForm, chosenBefore } from './details-form.tsx'
@@ -165,13 +165,7 @@ function Destination({ details: { currency, kind, shown, payableFrom }, onEdit, 
           <p>
             Your money in {currency} then waits in your balance. A payout that is already approved still goes there.
           </p>
-          {action.refusedFor('recent_sign_in_required') && (
-            <p>
-              <button type="button" class="link" onClick={signInAgain}>
-                Sign in again, and come back here
-              </button>
-            </p>
-          )}
+          <SignInAgain action={action} onClick={signInAgain} />
         </Ask>
       )}
     </div>
