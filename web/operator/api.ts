@@ -7,7 +7,7 @@ import type {
   Statistics,
 } from '../../src/operator/schema.ts'
 import { ApiError, call } from '../ui/api.ts'
-import { readTab, writeTab } from '../ui/tab-storage.ts'
+import { keepView } from '../ui/way-back.ts'
 import type { List } from '../shop/api.ts'
 import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
 
@@ -15,7 +15,7 @@ export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Stati
 
 // The operators' API as these pages use it.
 
-const WAY_BACK = 'till:operator-way-back'
+export const WAY_BACK = 'till:operator-way-back'
 
 /**
  * Does something with the session. When it has ended, the API answers `not_found`, and the page leads to the sign-in. When another
@@ -77,16 +77,9 @@ export const getLog = (subject: string, cursor?: string) => get<List<LogEntry>>(
 
 /** Leads to the sign-in page, and back to this view. */
 function signIn(more = ''): void {
-  writeTab(WAY_BACK, location.hash)
+  keepView(WAY_BACK)
   location.assign(`/sign-in/?returnTo=/operator/${more}`)
 }
 
 /** Asks for a fresh sign-in, although there is a session, and leads back to this view. */
 export const signInAgain = (): void => signIn('&again=1')
-
-/** Leads back to the view from which the sign-in page was opened. */
-export function returnToView(): void {
-  const hash = readTab<string>(WAY_BACK)
-  writeTab(WAY_BACK, undefined)
-  if (hash?.startsWith('#/') && !location.hash) history.replaceState(null, '', hash)
-}

@@ -1,9 +1,10 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
+import { returnToView } from '../ui/way-back.ts'
 import { Head, Refused } from '../shop/parts.tsx'
 import { leave } from '../shop/session.ts'
-import { returnToView } from './api.ts'
+import { WAY_BACK } from './api.ts'
 import { LogView } from './log-view.tsx'
 import { OrderView } from './order-view.tsx'
 import { OrdersView } from './orders-view.tsx'
@@ -14,7 +15,7 @@ import { SellerView } from './seller-view.tsx'
 import { SellersView } from './sellers-view.tsx'
 import type { ViewProps } from './view-props.ts'
 
-returnToView()
+returnToView(WAY_BACK)
 // A page restored from the browser's cache must not show the service after the operator has signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 

@@ -1,16 +1,12 @@
 import { isSigningOut, signOut, whySignedOut } from '../ui/auth-api.ts'
-import { readTab, writeTab } from '../ui/tab-storage.ts'
+import { keepView } from '../ui/way-back.ts'
 import { forgetDrafts } from './drafts.ts'
 import { leadAway } from './leaving.ts'
 import { drawAnew, isOtherAccount } from './page-seller.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 export const SIGN_IN_AGAIN = `${SIGN_IN}&again=1`
-/**
- * The view to return to after signing in: the address behind the `#` does not survive the way to the sign-in page and
- * back.
- */
-const WAY_BACK = 'till:shop-way-back'
+export const WAY_BACK = 'till:shop-way-back'
 
 /** Does something as the seller. Without a session, leads to the sign-in page and back to this view. */
 export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Answer> {
@@ -23,7 +19,7 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     const why = whySignedOut(trouble, wasSignedIn)
     if (why === undefined) throw trouble
     if (!isSigningOut) {
-      writeTab(WAY_BACK, location.hash)
+      keepView(WAY_BACK)
       leadAway(() => location.replace(SIGN_IN + why))
     }
     // The browser is leaving the page, so nothing more appears on it.
@@ -33,19 +29,12 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
 
 /** Asks for a fresh sign-in and leads back to this view. */
 export function signInAgain(): void {
-  writeTab(WAY_BACK, location.hash)
+  keepView(WAY_BACK)
   location.assign(SIGN_IN_AGAIN)
 }
 
 /** Whether the seller was signed in while this page was open. */
 let wasSignedIn = false
-
-/** Leads back to the view from which the sign-in page was opened. */
-export function returnToView(): void {
-  const hash = readTab<string>(WAY_BACK)
-  writeTab(WAY_BACK, undefined)
-  if (hash?.startsWith('#/') && !location.hash) history.replaceState(null, '', hash)
-}
 
 export async function leave(): Promise<void> {
   await signOut()

@@ -2,16 +2,17 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { useRecovery } from '../ui/recovery.ts'
+import { returnToView } from '../ui/way-back.ts'
 import { Bar, ENTRIES } from './bar.tsx'
 import { StandingNotice } from './standing-notice.tsx'
 import { fetched, useLoad } from './load.ts'
 import { currentSession } from './page-seller.ts'
 import { Failed, Head } from './parts.tsx'
 import { address, usePlace, type Place } from './router.ts'
-import { asSeller, leave, returnToView } from './session.ts'
+import { asSeller, leave, WAY_BACK } from './session.ts'
 import { VIEWS, type ViewName, type ViewProps } from './views.ts'
 
-returnToView()
+returnToView(WAY_BACK)
 // A page restored from the browser's cache must not show a shop after the seller has signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
