@@ -1,5 +1,5 @@
 import { ApiError } from '../ui/api.ts'
-import { explain as explainSignIn, type Said } from '../ui/auth-words.ts'
+import { explain as explainSignIn, PICTURE_REFUSALS, type Said } from '../ui/auth-words.ts'
 
 export type { Said }
 
@@ -23,14 +23,7 @@ const REFUSALS: Record<string, Said> = {
     title: 'This file was recalled by the operator of this service.',
     text: 'It is refused under any name, and nothing of it was kept.',
   },
-  image_not_readable: {
-    title: 'This picture cannot be read.',
-    text: 'Please use a JPEG, PNG, WebP, AVIF or GIF that other programs can open.',
-  },
-  image_too_large: {
-    title: 'This picture is too large.',
-    text: 'The limit is 10 MB and 50 megapixels. Please make it smaller.',
-  },
+  ...PICTURE_REFUSALS,
   recent_sign_in_required: {
     title: 'Please sign in again first.',
     text: 'This is possible for ten minutes after signing in, so that a person who finds your screen open cannot do it.',

@@ -13,6 +13,18 @@ export const providerName: string = pageData.idpLabel ?? 'your company account'
 const provider = providerName.charAt(0).toUpperCase() + providerName.slice(1)
 const OTHER_WAYS = 'A code by e-mail or your password works as always.'
 
+/** The refusals of a picture, for the logo of a shop and for a product. */
+export const PICTURE_REFUSALS: Record<string, Said> = {
+  image_not_readable: {
+    title: 'This picture cannot be read.',
+    text: 'Please use a JPEG, PNG, WebP, AVIF or GIF that other programs can open.',
+  },
+  image_too_large: {
+    title: 'This picture is too large.',
+    text: 'The limit is 10 MB and 50 megapixels. Please make it smaller.',
+  },
+}
+
 /** The service's refusals, each with the way on. */
 const REFUSALS: Record<string, Said> = {
   invalid_code: {
@@ -37,14 +49,7 @@ const REFUSALS: Record<string, Said> = {
     text: 'It was not kept. Please do not enter card numbers here.',
   },
   link_not_valid: { title: 'This is not a link.', text: 'Enter a whole address that begins with https://.' },
-  image_not_readable: {
-    title: 'This picture cannot be read.',
-    text: 'Please use a JPEG, PNG, WebP, AVIF or GIF that other programs can open.',
-  },
-  image_too_large: {
-    title: 'This picture is too large.',
-    text: 'The limit is 10 MB and 50 megapixels. Please make it smaller.',
-  },
+  ...PICTURE_REFUSALS,
   email_taken: { title: 'Another account here has this address.', text: 'Please use another one, or sign in with it.' },
   sign_in_busy: { title: 'Many people are signing in right now.', text: 'Please try again in a moment.' },
   origin_not_allowed: {
