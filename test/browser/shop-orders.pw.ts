@@ -239,7 +239,9 @@ test('a mistyped address changes after the reader of the right one has confirmed
   await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused()
   await expect(buyer.getByText(/unless the owner of the old address keeps it there/)).toBeVisible()
   await expectAccessible(buyer, 'an address that is confirmed')
-  await buyer.getByRole('button', { name: 'Open the order' }).click()
+  const onward = buyer.getByRole('button', { name: 'Open the order' })
+  await expect(onward, 'the only action of the page stands out').toHaveClass(/\bmain\b/)
+  await onward.click()
   await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused()
   await expect(buyer).toHaveURL(new RegExp(`order=${orderId}$`))
 

@@ -151,7 +151,7 @@ function Confirmed({ needsConsent, onOpen }: { needsConsent: boolean; onOpen: ()
       </p>
       <p>{words.receiptComing}</p>
       <p>
-        <button type="button" class="button primary" onClick={onOpen}>
+        <button type="button" class="button main" onClick={onOpen}>
           {words.openOrder}
         </button>
       </p>
