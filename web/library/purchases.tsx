@@ -53,7 +53,7 @@ export function Purchases({ library, state }: { library: Library; state: Library
         </Notice>
       )}
       {purchases.length === 0 && <Nothing />}
-      <ul class="purchases stack" ref={list}>
+      <ul class="stack" ref={list}>
         {purchases.map((one) => (
           <Bought key={one.orderId} purchase={one} email={email} renew={() => library.renew(one.orderId)} />
         ))}

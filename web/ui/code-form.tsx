@@ -52,7 +52,7 @@ export function CodeForm(props: CodeFormProps) {
     else setMissing(missing + 1)
   }
   return (
-    <form class="stack code-form" noValidate onSubmit={submit}>
+    <form class="stack" noValidate onSubmit={submit}>
       {isOutbox && (
         <Notice tone="trial" title="Mails are not sent from here.">
           <p>

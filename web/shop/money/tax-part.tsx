@@ -23,7 +23,7 @@ export function TaxPart() {
   const report = useLoad(`tax ${period}`, () => get<Report>('tax/report', { period }))
   if (!hasAny.value) return null
   return (
-    <section class="stack taxes" aria-labelledby="tax">
+    <section class="stack" aria-labelledby="tax">
       <div class="head">
         <h2 id="tax">Tax</h2>
         <CsvLink path="tax/report" query={{ period }} name={`tax-${period}.csv`} />

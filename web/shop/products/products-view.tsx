@@ -130,7 +130,7 @@ function Row({ product }: { product: Product }) {
           {Array.from(name)[0]}
         </span>
       )}
-      <div class="product-what">
+      <div>
         <a class="name" href={address('product', id)}>
           {name}
         </a>

@@ -54,7 +54,7 @@ export function SalePart({ product: { status, payUrl, files }, dirty, action, te
       <p class="small soft">{(files.length > 0 ? ABOUT : ABOUT_EMPTY)[status]}</p>
       {status === 'active' && (
         <>
-          <code class="sale-link">{payUrl}</code>
+          <code>{payUrl}</code>
           <div class="row">
             <CopyButton text={payUrl} name="the link" main>
               Copy the link

@@ -23,7 +23,7 @@ function Receivers() {
       <Shown of={guide}>
         {({ default: text }) =>
           receiversIn(text).map(({ name, code }) => (
-            <section key={name} class="stack receiver" aria-label={name}>
+            <section key={name} class="stack" aria-label={name}>
               <div class="key-head">
                 <h3>{name}</h3>
                 <CopyButton text={code} name={`the receiver in ${name}`}>
