@@ -3,9 +3,11 @@
 // Ends with 0: done, also if it was so before; 1: there is no such seller; 2: it could not be done.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
+import { Refusal } from '../src/kit/errors.ts'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
-import { trustFromMachine } from '../src/operator/sellers.ts'
+import { MACHINE } from '../src/operator/log.ts'
+import { approveSeller, endApproval, findSeller, sellerIdOf } from '../src/operator/sellers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [DONE, NO_SUCH_SELLER, NOT_DONE] = [0, 1, 2]
@@ -28,15 +30,17 @@ async function trust(url: string): Promise<number> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   const jobs = await startJobs({ connectionString: url }, newLog('silent'))
   try {
-    const changed = await trustFromMachine(db, jobs, seller, !end)
-    if (!changed) {
-      console.error('There is no seller with this address or id.')
-      return NO_SUCH_SELLER
-    }
-    const name = `${plain(changed.name)} <${plain(changed.email)}>`
+    const sellerId = await sellerIdOf(db, seller)
+    const isChanged = await (end ? endApproval : approveSeller)(db, jobs, MACHINE, sellerId)
+    const { name, email } = await findSeller(db, sellerId)
+    const named = `${plain(name)} <${plain(email)}>`
     const not = end ? 'not ' : ''
-    console.log(changed.already ? `${name} was ${not}trusted before.` : `${name} is ${not}trusted from now on.`)
+    console.log(isChanged ? `${named} is ${not}trusted from now on.` : `${named} was ${not}trusted before.`)
     return DONE
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    console.error('There is no seller with this address or id.')
+    return NO_SUCH_SELLER
   } finally {
     await jobs.stop()
     await close()

@@ -7,8 +7,8 @@ import type { Jobs } from '../kit/jobs.ts'
 import { revokeAllKeys } from '../sellers/keys/keys.ts'
 import { addNotice } from '../sellers/mails.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
-import { type TrustedSeller, trustSeller } from '../sellers/trust.ts'
-import { MACHINE, note } from './log.ts'
+import { trustSeller } from '../sellers/trust.ts'
+import { note } from './log.ts'
 
 export interface SellerSearch {
   /** An id, a whole address, or the beginning of an address or of a name. */
@@ -98,22 +98,6 @@ export const endApproval: SellerAction = (db, _jobs, actor, sellerId) =>
     const { already, email } = (await trustSeller(tx, sellerId, false)) ?? unknownSeller()
     if (!already) await note(tx, actor, 'seller_approval_ended', sellerId, { email })
     return !already
-  })
-
-/** The command `npm run trust`: the same, for a seller found by id or address. Undefined: there is no such seller. */
-export const trustFromMachine = (
-  db: Db,
-  jobs: Jobs,
-  seller: string,
-  isTrusted: boolean,
-): Promise<TrustedSeller | undefined> =>
-  inTransaction(db, async (tx) => {
-    const changed = await trustSeller(tx, seller, isTrusted)
-    if (!changed || changed.already) return changed
-    const { id, email } = changed
-    await note(tx, MACHINE, isTrusted ? 'seller_approved' : 'seller_approval_ended', id, { email })
-    if (isTrusted && (await lockSeller(tx, id)).waited) await tellOpen(tx, jobs, 'shop_approved', id)
-    return changed
   })
 
 /** Stops the sales of a seller at once. Buyers keep their files, and payments that have begun still end as sales. */

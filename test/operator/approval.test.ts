@@ -48,10 +48,10 @@ for (const [what, amount, more] of [
     assert.equal(page.status, 409)
     assert.match(page.body, /"shop_not_open"/)
 
-    assert(await trustSeller(shop().db, seller.email, true))
+    assert(await trustSeller(shop().db, seller.id, true))
     assert.equal(await standingOf(seller), 'active')
     assert.equal((await buy(shop(), seller.productId, more)).status, 201)
-    await trustSeller(shop().db, seller.email, false)
+    await trustSeller(shop().db, seller.id, false)
     assert.equal(await standingOf(seller), 'awaiting_approval', 'the approval can be taken back')
     assertProblem(await buy(shop(), seller.productId, more), 409, 'shop_not_open')
   })
