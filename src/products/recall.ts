@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { recordEvent } from '../events/record.ts'
-import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import type { Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { NOT_IN_A_LINE, lengthOf } from './fields.ts'
 import { takeOffSale } from './off-sale.ts'
@@ -25,11 +25,7 @@ export interface Recalled {
  * upload these bytes again. Products without another file go off sale. A job of each minute enqueues the buyers' mails. A repeat changes
  * nothing. For operators only: a seller could use it to take back sold files. Refuses `validation_failed`, `file_not_found`.
  */
-export const recallFile = (db: Db, wanted: { fileId: string; reason: string }): Promise<Recalled> =>
-  inTransaction(db, (tx) => recallFileIn(tx, wanted))
-
-/** The same within a transaction. */
-export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
+export async function recallFile(tx: Tx, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
   const line = checkedReason(reason)
   await sql`
     select p.id from products p where p.id in (

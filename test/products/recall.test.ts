@@ -39,7 +39,8 @@ async function sold(names = ['bad.exe', 'good.pdf'], priceMinor = 0) {
   return { productId, fileIds: body.files.map(({ id }: { id: string }) => id) as string[] }
 }
 
-const recall = (fileId: string, reason = 'It holds a virus.') => recallFile(shop().db, { fileId, reason })
+const recall = (fileId: string, reason = 'It holds a virus.') =>
+  inTransaction(shop().db, (tx) => recallFile(tx, { fileId, reason }))
 
 const named = (files: { name: string }[]) => files.map(({ name }) => name)
 

@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
 import { type Tx, inTransaction } from '../../src/kit/database.ts'
-import { recallFile, recallFileIn } from '../../src/products/recall.ts'
+import { recallFile } from '../../src/products/recall.ts'
 import type { Browser } from '../support/seller.ts'
 import { type Answer, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 import { type Uploader, newUploader } from '../support/uploads.ts'
@@ -98,7 +98,7 @@ test('a recall of the last file takes every product off sale that had nothing el
   const mixed = await shop().product({ sellerId, files: [bad, { name: 'good.pdf', bytes: Buffer.from('good') }] })
   const order = (await buy(only)).body
   const [file] = (await read(only)).files
-  await recallFile(shop().db, { fileId: file.id, reason: 'It holds a virus.' })
+  await inTransaction(shop().db, (tx) => recallFile(tx, { fileId: file.id, reason: 'It holds a virus.' }))
   assert.equal((await read(only)).status, 'draft')
   await assertNotForSale(only)
   assert.equal((await read(mixed)).status, 'active')
@@ -145,7 +145,7 @@ for (const first of ['upload', 'recall'])
     const [kept] = (await read(other)).files
     const [{ id: fileId }] = (await read(sold)).files
     const upload = () => uploader.send('POST', `/api/products/${other}/files?name=copy&replaces=${kept.id}`, bytes)
-    const recall = (tx: Tx) => recallFileIn(tx, { fileId, reason: 'Not yours.' })
+    const recall = (tx: Tx) => recallFile(tx, { fileId, reason: 'Not yours.' })
     const waiting = async () =>
       (
         await sql`

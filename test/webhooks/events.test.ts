@@ -110,7 +110,7 @@ test('products and recalled files are told, a change that is none is not', async
   for (const status of ['active', 'active', 'archived', 'active']) await ann.call('PATCH', path, { status })
   for (let n = 0; n < 2; n++) await ann.call('DELETE', path)
   const fileId = (await ann.call('GET', path)).body.files[0].id
-  for (let n = 0; n < 2; n++) await recallFile(shop.db, { fileId, reason: 'It is broken.' })
+  for (let n = 0; n < 2; n++) await inTransaction(shop.db, (tx) => recallFile(tx, { fileId, reason: 'It is broken.' }))
   const events = (await pulled(ann)) as Envelope[]
   const { body: product } = await ann.call('GET', path)
   assert.deepEqual(
@@ -143,7 +143,7 @@ test('the data of an event is stored under the names that other releases read', 
   await ann.call('PATCH', `/api/products/${productId}`, { status: 'active' })
   await shop.checkout({ productId: await shop.product({ sellerId, priceMinor: 0 }) })
   const fileId = (await ann.call('GET', `/api/products/${productId}`)).body.files[0].id
-  await recallFile(shop.db, { fileId, reason: 'It is broken.' })
+  await inTransaction(shop.db, (tx) => recallFile(tx, { fileId, reason: 'It is broken.' }))
   const stored = await sql<{ type: EventType; names: string[] }>`
     select type, array(select jsonb_object_keys(data)) as names from events where seller_id = ${sellerId}`.execute(
     shop.db,
