@@ -27,25 +27,12 @@ export interface DetailsRow {
   isRefused: boolean
 }
 
-export interface SealedDetails extends DetailsRow {
-  sellerId: string
-  sealed: Buffer
-}
-
 const COLUMNS = sql`d.currency, d.kind, d.country, d.shown, d.changed_at as "changedAt", d.payable_from as "payableFrom",
   ${isRefusedAccount} as "isRefused"`
 
 export async function listDetails(db: Db, sellerId: string): Promise<DetailsRow[]> {
   const { rows } = await sql<DetailsRow>`
     select ${COLUMNS} from payout_details d where d.seller_id = ${sellerId} order by d.currency`.execute(db)
-  return rows
-}
-
-/** The details of these sellers, for a run. The caller decides what `payableFrom` means for it. */
-export async function payoutDetailsOf(tx: Db | Tx, sellerIds: readonly string[]): Promise<SealedDetails[]> {
-  const { rows } = await sql<SealedDetails>`
-    select d.seller_id as "sellerId", ${COLUMNS}, d.sealed from payout_details d
-    where d.seller_id = any(${sellerIds})`.execute(tx)
   return rows
 }
 

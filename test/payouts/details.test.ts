@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { payoutSeal, payoutDetailsOf } from '../../src/payouts/details.ts'
+import { payoutSeal } from '../../src/payouts/details.ts'
 import { openDestination } from '../../src/payouts/destination.ts'
 import { SCOPES } from '../../src/sellers/keys/scopes.ts'
 import { makeKey, programWith } from '../support/keys.ts'
@@ -35,6 +35,12 @@ const put = (browser: Pick<Browser, 'call'>, currency: string, body: unknown) =>
 const list = async (browser: Browser) => (await browser.call('GET', '/api/payout-details')).body.items
 const signInIsOld = (shop: TestShop, id: string) =>
   sql`update sessions set created_at = now() - interval '11 minutes' where seller_id = ${id}`.execute(shop.db)
+/** The details as the database keeps them. */
+async function sealedOf({ db }: TestShop, sellerId: string) {
+  const { rows } = await sql<{ currency: string; sealed: Buffer }>`
+    select currency, sealed from payout_details where seller_id = ${sellerId}`.execute(db)
+  return rows
+}
 const noticesTo = async (shop: TestShop, email: string) =>
   (await shop.mails(email)).filter(({ subject }) => /payout/.test(subject))
 
@@ -180,7 +186,7 @@ test('each kind is kept sealed and shown masked, and a seller sees only the own 
   assert.deepEqual((await list(browser)).map(({ currency }: { currency: string }) => currency), ['EUR', 'GBP', 'INR', 'USD']) // oxfmt-ignore
 
   const seal = payoutSeal(shop.config.secrets)
-  const kept = await payoutDetailsOf(shop.db, [id])
+  const kept = await sealedOf(shop, id)
   const opened = Object.fromEntries(kept.map(({ currency, sealed }) => [currency, openDestination(seal, sealed)]))
   assert.deepEqual(opened.EUR, { kind: 'iban', name: 'Ann Müller', country: 'DE', iban: IBAN, bic: 'COBADEFFXXX' })
   assert.deepEqual(opened.INR, { kind: 'india_account', name: 'Asha Rao', country: 'IN', ifsc: 'HDFC0001234', accountNumber: '50100012345678' }) // oxfmt-ignore
@@ -305,7 +311,7 @@ test('a new secret opens what the old one sealed: details, payouts and bank file
   const both = `${newer},${first.config.secrets[0]}`
   const second = await startTestShop(t, { databaseUrl: first.databaseUrl, env: { ...MANUAL.env, SECRET: both } })
   const [ofNewer, ofFirst] = [payoutSeal([newer]), payoutSeal(first.config.secrets)]
-  const kept = await payoutDetailsOf(first.db, [seller.sellerId])
+  const kept = await sealedOf(first, seller.sellerId)
   assert.equal(kept.length, 2)
   for (const { sealed } of kept) {
     assert.equal(openDestination(ofFirst, sealed), undefined)
