@@ -11,7 +11,7 @@ import type { TimelineBegin } from './timelines.ts'
  * The most bytes that wait for a place that cannot be reached. Beyond them the oldest are removed, because a full disk would stop the
  * sales. Then the restore to a time ends before the gap, until the next base.
  */
-export const MOST_WAITING_BYTES = 2 * 1024 ** 3
+const MOST_WAITING_BYTES = 2 * 1024 ** 3
 /** The same when less than this is free on the disk, where the database is too. */
 const LEAST_FREE_BYTES = 512 * 1024 ** 2
 /** As much may still wait for a place that answers when the disk is nearly full: its segments go within seconds. */
@@ -126,7 +126,7 @@ export async function unsentHistories(dataDir: string, cluster: string, vault: V
   return found.filter((name) => !known.has(walName(cluster, name)))
 }
 
-export async function waitingSegments(folder: string): Promise<string[]> {
+async function waitingSegments(folder: string): Promise<string[]> {
   return (await fs.readdir(folder)).filter((name) => WAL_NAME.test(name)).sort()
 }
 

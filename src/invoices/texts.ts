@@ -103,5 +103,5 @@ function priceText({ currency, data }: Invoice, minor: number): string {
   return SHARED_SIGNS.test(shown) && !shown.includes(currency) ? `${shown} ${currency}` : shown
 }
 
-export const dateIn = (locale: Locale, at: Date): string =>
+const dateIn = (locale: Locale, at: Date): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at)

@@ -214,5 +214,5 @@ export function refuseWithoutCookie(cookie: string | undefined): void {
   )
 }
 
-export const notRight = (): Refusal =>
+const notRight = (): Refusal =>
   new Refusal('invalid_code', 'The code is not right, or no longer good. Ask for a new one.')

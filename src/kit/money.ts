@@ -7,7 +7,7 @@
 export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'
 
 /** The fee, in hundredths of a percent, on every rail. */
-export const FEE_BASIS_POINTS = 200
+const FEE_BASIS_POINTS = 200
 
 /** How many decimals a currency, named by its whole code, has by ISO 4217: 2 for USD, 0 for JPY, 3 for KWD. The runtime's own tables differ for some currencies. */
 export const decimalsOf = (currency: string): number =>

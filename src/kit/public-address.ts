@@ -30,7 +30,7 @@ export function isWithinReach(text: string, reach: Reach): boolean {
 }
 
 /** The failure of a look-up that found an address out of reach. */
-export class OutOfReach extends Error {
+class OutOfReach extends Error {
   readonly code = 'OUT_OF_REACH'
 }
 

@@ -3,7 +3,7 @@ import { type Transfer, sellerAccount } from './transfers.ts'
 /** Money that has left for sellers' banks. */
 export const PAYOUTS = 'payouts'
 /** The operator's corrections of the money owed to sellers. */
-export const ADJUSTMENTS = 'adjustments'
+const ADJUSTMENTS = 'adjustments'
 
 /** A payout, or the amount of an adjustment to a seller, which is negative when it takes money from the seller. */
 interface Outgoing {

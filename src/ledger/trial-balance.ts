@@ -14,7 +14,7 @@ export interface Difference {
 }
 
 /** The most differences of one kind. More than these have one common cause, so a longer list would not help. */
-export const MOST_LISTED = 1000
+const MOST_LISTED = 1000
 
 /**
  * Checks the books against themselves. It only reads, and covers all of them in a few statements. Balances by the indexes must equal

@@ -72,7 +72,7 @@ export async function statementRoute(server: Server, { operators, work }: Payout
   })
 }
 
-export const statementView = ({ format, lines, others }: AppliedStatement): ReadStatementView => ({
+const statementView = ({ format, lines, others }: AppliedStatement): ReadStatementView => ({
   format,
   others,
   lines: lines.map(({ amountMinor, payout, ...line }) => ({

@@ -4,7 +4,7 @@ import { withCustomPlan } from '../kit/plans.ts'
 import { FEES } from '../ledger/transfers.ts'
 
 /** The periods of the overview, in days, with the length of a chart's interval. */
-export const PERIODS = { 7: 'day', 30: 'day', 365: 'week' } as const
+const PERIODS = { 7: 'day', 30: 'day', 365: 'week' } as const
 export type PeriodDays = keyof typeof PERIODS
 
 export interface Sums {

@@ -11,7 +11,7 @@ export interface Integration {
 }
 
 /** All keys and values together. */
-export const METADATA_MOST_BYTES = 4096
+const METADATA_MOST_BYTES = 4096
 
 /**
  * The given fields in one fixed order, so that equal requests have one hash. Undefined when none is given. Refuses

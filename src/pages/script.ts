@@ -5,7 +5,7 @@ import type { Server } from '../kit/http.ts'
 import { onceCompressed } from './compressed.ts'
 
 /** The addresses of the script that sellers put into their own pages, and its hash for the attribute `integrity`. */
-export async function tillScript(dist: string) {
+async function tillScript(dist: string) {
   const bytes = await fs.readFile(path.join(dist, 'till.js'))
   const version = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
   const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`

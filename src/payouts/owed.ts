@@ -22,7 +22,7 @@ export type Whose = 'all' | readonly string[]
  * The entries of sellers' accounts, summed by `account, currency, kind, pending_on` as `minor`. `pending_on` is the day (UTC) on which
  * they become due, and null for entries that are due now. All but the latest refunds and disputes are read from an index alone.
  */
-export function owedEntries(whose: Whose, holdDays: number): RawBuilder<unknown> {
+function owedEntries(whose: Whose, holdDays: number): RawBuilder<unknown> {
   const hold = sql`make_interval(days => ${literal(holdDays)})`
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => {
     const ofSeller = accounts(column, whose)

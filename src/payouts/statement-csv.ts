@@ -20,7 +20,7 @@ const bare = (line: StatementLine['line'], what: string, netMinor: number, at: D
   netMinor,
 })
 
-export const orderLine = (order: StatedOrder): StatementLine => ({
+const orderLine = (order: StatedOrder): StatementLine => ({
   line: 'order',
   at: order.soldAt,
   orderId: order.orderId,

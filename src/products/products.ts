@@ -80,7 +80,7 @@ export async function addFile(
 }
 
 /** Reduces a name to the characters that every card network prints on a statement: without accents and other characters. */
-export function statementSuffix(name: string): string {
+function statementSuffix(name: string): string {
   const plain = name
     .normalize('NFKD')
     .toUpperCase()

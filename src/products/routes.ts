@@ -35,7 +35,7 @@ export interface ProductParts {
 type WritingParts = ProductParts & { statementPrefix: string }
 
 export const TAG = ['Products']
-export const refusals = refusing()
+const refusals = refusing()
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
 /** The product for an answer, with the `ETag` that a later `If-Match` names. */

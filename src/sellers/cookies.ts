@@ -9,7 +9,7 @@ const DAY_SECONDS = 86_400
 const SESSION_SECONDS = 90 * DAY_SECONDS
 const KNOWN_SECONDS = 365 * DAY_SECONDS
 /** Attempts in parallel tabs. The oldest is removed, so that the Cookie header never gets too long for servers. */
-export const MOST_ATTEMPTS = 5
+const MOST_ATTEMPTS = 5
 /** The longest routes of sellers have this many parts. */
 const MOST_PATH_PARTS = 6
 

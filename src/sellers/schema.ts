@@ -9,8 +9,8 @@ const Email = Type.String({
   maxLength: EMAIL_LONGEST,
   description: 'One address. We trim it and convert it to lower case.',
 })
-export const PASSWORD_SHORTEST = 12
-export const PASSWORD_LONGEST = 128
+const PASSWORD_SHORTEST = 12
+const PASSWORD_LONGEST = 128
 /** A longer text cannot be a password, so it is not hashed. */
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LONGEST })
 

@@ -4,7 +4,7 @@ import { newId } from '../kit/ids.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** Buyers read this name until the seller sets one. A name made from the address would publish a part of it. */
-export const UNNAMED = 'New seller'
+const UNNAMED = 'New seller'
 
 export interface SellerRow {
   id: string
@@ -17,7 +17,7 @@ export interface SellerRow {
   createdAt: Date
 }
 
-export const SIGNUPS = ['open', 'approval', 'closed'] as const
+const SIGNUPS = ['open', 'approval', 'closed'] as const
 /** `approval`: a new seller sells after the operator's approval. `closed`: there are no new sellers. */
 export type Signup = (typeof SIGNUPS)[number]
 /** How the owner of a mailbox may sign up: operators always may. */

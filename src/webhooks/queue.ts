@@ -8,7 +8,7 @@ import type { SendError } from './send.ts'
 // endpoint are under way, over all instances, and no other worker takes them. The lease of a killed process ends by itself.
 
 /** Longer than a try. The process renews the lease while it begins tries. */
-export const LEASE_SECONDS = 45
+const LEASE_SECONDS = 45
 /** Deliveries that are read at once. */
 const PAGE = 64
 

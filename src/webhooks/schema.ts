@@ -6,7 +6,7 @@ import { NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { Envelope } from './envelope.ts'
 
 /** The longest time for which the secret before a rotation signs too. */
-export const LONGEST_OVERLAP_HOURS = 168
+const LONGEST_OVERLAP_HOURS = 168
 
 const Url = Type.String({
   minLength: 8,

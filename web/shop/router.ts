@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** The part of the address behind the `#` names the view, so that the page works on any static host. */
-export function placeOf(hash: string): Place {
+function placeOf(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const parts = path.split('/').filter(Boolean)
   const view = (Object.keys(VIEWS) as ViewName[]).find((name) => {

@@ -17,7 +17,7 @@ export function typedBefore(field: string, otherwise = ''): string {
 }
 
 /** Keeps what the buyer has typed and chosen for the page that is loaded next, but for the numbers of a card. Other elements have no value. */
-export function keepTyped(): void {
+function keepTyped(): void {
   const fields = [...document.querySelectorAll<HTMLInputElement>('#app [id]:not([type=tel])')]
   writeTab(PLACE, Object.fromEntries(fields.map(({ id, value }) => [id, value])))
 }

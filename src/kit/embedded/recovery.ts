@@ -160,7 +160,7 @@ function serve(
 
 const AHEAD = 4
 /** The names of the next segments. With segments of 16 MB, the last part of a name counts to 255. */
-export function following(segment: string): string[] {
+function following(segment: string): string[] {
   if (!/^[0-9A-F]{24}$/.test(segment)) return []
   const base = BigInt(`0x${segment.slice(8, 16)}`) * 256n + BigInt(`0x${segment.slice(16)}`)
   return Array.from({ length: AHEAD }, (_, n) => {

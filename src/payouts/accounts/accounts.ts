@@ -60,7 +60,7 @@ export async function accountView(parts: AccountParts, sellerId: string): Promis
  * Asks the processor how an account stands, and stores the answer. An account that gives no access has ended. It is asked about again all
  * the same, because a wrong key in the settings looks like sellers who have all left.
  */
-export async function readAccount(parts: AccountParts, name: string): Promise<void> {
+async function readAccount(parts: AccountParts, name: string): Promise<void> {
   const account = accountOf(name)
   const accounts = parts.processors.get(familyOf(name))?.accounts
   if (!account || !accounts) throw new Error(`the processor of ${name} is not configured any more`)

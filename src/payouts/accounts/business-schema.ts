@@ -11,7 +11,7 @@ const line = (
   pattern = '^[^\\u0000-\\u001f\\u007f]*$',
 ) => Type.String({ minLength: least, maxLength: most, pattern, description, examples: [example] })
 
-export const BUSINESS_TYPES = [
+const BUSINESS_TYPES = [
   'individual',
   'proprietorship',
   'partnership',
@@ -22,7 +22,7 @@ export const BUSINESS_TYPES = [
   'society',
   'ngo',
 ] as const
-export const SELLS = ['texts', 'courses', 'software', 'games'] as const
+const SELLS = ['texts', 'courses', 'software', 'games'] as const
 
 export const Business = Type.Object({
   legalName: line(4, 200, 'The name of the business, or of the person, as it stands at the tax office.', 'Zoe Books'),

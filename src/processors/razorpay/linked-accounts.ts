@@ -10,7 +10,7 @@ import { settlementItems, settlementsSince } from './settlements.ts'
 import { wordsFor } from './requirements.ts'
 
 /** The kinds of files for sale, in Razorpay's words (https://razorpay.com/docs/api/payments/route/create-linked-account). */
-export const SELLS: Readonly<Record<string, { category: string; subcategory: string }>> = {
+const SELLS: Readonly<Record<string, { category: string; subcategory: string }>> = {
   texts: { category: 'media_and_entertainment', subcategory: 'content_and_publishing' },
   courses: { category: 'education', subcategory: 'elearning' },
   software: { category: 'it_and_software', subcategory: 'saas' },

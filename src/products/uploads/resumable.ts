@@ -21,7 +21,7 @@ import {
 } from './uploads.ts'
 
 const PATH = '/api/uploads'
-export const TUS_VERSION = '1.0.0'
+const TUS_VERSION = '1.0.0'
 /** A request that must give up its lock has this time to write its bytes. */
 const LET_GO_MS = 100
 /** The library reports these refusals only by a status. */

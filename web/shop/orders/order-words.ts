@@ -18,7 +18,7 @@ export const STATES: Record<Status, [name: string, tone: Tone]> = {
 }
 
 /** The bank began to work on the payment and declined it. */
-export const PAYMENT_FAILED: [name: string, tone: Tone] = ['Payment failed', 'quiet']
+const PAYMENT_FAILED: [name: string, tone: Tone] = ['Payment failed', 'quiet']
 
 /** A bank took a part of the price back by a dispute. The service then has the status of a partial refund. */
 const PARTLY_CHARGED_BACK: [name: string, tone: Tone] = ['Partly charged back', 'bad']
