@@ -3,9 +3,10 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { DETAILS_DAYS } from '../orders/invoice-links.ts'
 import { viesCountry } from '../tax-ids/check.ts'
+import { cleanTaxId } from '../tax-ids/typed.ts'
 import type { Address, BuyerDetails, TaxId } from './document.ts'
 import { NET_MINOR, issueCorrection } from './issue.ts'
-import { cleanAddress, cleanTaxId, filledText } from './party.ts'
+import { cleanAddress, filledText } from './party.ts'
 import { LONGEST } from './schema.ts'
 
 /** More corrections of one order are play, and each takes a number of the seller's. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../kit/errors.ts'
 import { lengthOf } from '../products/fields.ts'
-import { cleanTaxId, knownCountry } from '../tax-ids/typed.ts'
+import { knownCountry } from '../tax-ids/typed.ts'
 import type { Address } from './document.ts'
 import { LONGEST } from './schema.ts'
 
@@ -43,5 +43,3 @@ export function cleanAddress({ address, postcode, city, country }: Address): Add
     country: knownCountry(country),
   }
 }
-
-export { cleanTaxId }

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import { cleanAddress, cleanTaxId, filledText, fittingText } from './party.ts'
+import { cleanTaxId } from '../tax-ids/typed.ts'
+import { cleanAddress, filledText, fittingText } from './party.ts'
 import { type InvoiceProfile, LONGEST, type OwnProfile } from './schema.ts'
 
 export async function findProfile(db: Db, sellerId: string): Promise<OwnProfile> {

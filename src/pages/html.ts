@@ -3,8 +3,6 @@ import type { Locale } from '../kit/locales.ts'
 import { catalogueOf } from '../words/catalogues.ts'
 import { escapeHtml, inLanguage, jsonForHtml } from '../words/in-html.ts'
 
-export { escapeHtml, jsonForHtml }
-
 /** A built page, read once. Each request puts its data between parts that never change. */
 export interface Page {
   /** Differs from page to page. */

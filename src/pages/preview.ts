@@ -1,6 +1,6 @@
 import type { ProductView } from '../checkout/product-schema.ts'
 import { decimalText } from '../kit/money.ts'
-import { escapeHtml, jsonForHtml } from './html.ts'
+import { escapeHtml, jsonForHtml } from '../words/in-html.ts'
 
 /** The tags from which other sites make the preview of a shared link, and the offer for search engines and agents. */
 export function preview(product: ProductView, appUrl: string): string {

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isId } from '../kit/ids.ts'
 import type { Problem } from '../kit/schema.ts'
-import { type Page, escapeHtml } from './html.ts'
+import { escapeHtml } from '../words/in-html.ts'
+import type { Page } from './html.ts'
 
 const DOWNLOADS = '/api/downloads/'
 /** The refusals of a damaged link. */

@@ -24,8 +24,6 @@ import { registerSyncLater } from './sync/later.ts'
 import { syncDue, syncOrder } from './sync/sync.ts'
 import { type Reading, orderWaits } from './waits.ts'
 
-export { storedPayments } from './stored-payments.ts'
-
 /** Before the reconciliation. */
 const FILL_IN_AT = '7 3 * * *'
 const RESUME_REFUNDS_AT = '47 3 * * *'

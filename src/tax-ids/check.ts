@@ -46,7 +46,6 @@ const OTHERS: Record<string, Rule> = {
 /** The countries whose tax ids are checked by check digits. */
 export const CHECKED_COUNTRIES: readonly string[] = [...EU_COUNTRIES, ...Object.keys(OTHERS)]
 
-export type { TaxIdProblem }
 export type CheckedTaxId =
   | {
       ok: true

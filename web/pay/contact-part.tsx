@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { BetterEmail, useHeldEmail } from '../ui/better-email.tsx'
-import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
+import { looksLikeEmail } from '../ui/looks-like-email.ts'
+import { EmailField } from '../ui/email-field.tsx'
 import type { ApiError } from '../ui/api.ts'
 import { typedBefore } from '../ui/language-choice.tsx'
 import { wordsOf } from '../ui/language.ts'

@@ -1,8 +1,6 @@
 import { ApiError } from '../ui/api.ts'
 import { explain as explainSignIn, PICTURE_REFUSALS, type Said } from '../ui/auth-words.ts'
 
-export type { Said }
-
 /** The service's refusals of a seller's requests, each with the way on. */
 const REFUSALS: Record<string, Said> = {
   product_not_found: { title: 'There is no such product in your shop.', text: 'The link may be mistyped.' },

@@ -2,8 +2,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import { wordsOf } from './language.ts'
 
-export { looksLikeEmail } from './looks-like-email.ts'
-
 interface EmailFieldProps {
   value: string
   onValue: (value: string) => void

@@ -1,4 +1,4 @@
-import { escapeHtml as text } from '../html.ts'
+import { escapeHtml as text } from '../../words/in-html.ts'
 import type { Description, Media, Operation } from './description.ts'
 import type { JsonSchema } from './examples.ts'
 import { type Row, needed, rowsOf, sentences } from './rows.ts'

@@ -32,7 +32,7 @@ import {
   taxReturned,
   tell,
 } from '../../../test/support/payment-histories.ts'
-import type { PaymentRecord } from './decide.ts'
+import type { PaymentRecord } from './payment-record.ts'
 
 // A payment goes through a random history at its processor. The processor may report each step at once, late, repeatedly, before an
 // earlier one, or never. In the end it reports the final state. The result of all decisions must not depend on the reports.

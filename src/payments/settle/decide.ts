@@ -9,8 +9,6 @@ import { type CapturePurpose, type Draft, type Effects, type PaymentRecord, entr
 import { decideRefund } from './refunds.ts'
 import { isBookedAsLoss, withoutRefund } from './refunds-for-losses.ts'
 
-export type { PaymentRecord } from './payment-record.ts'
-
 /**
  * Decides what a snapshot means for an order. `next` is the record as it is after `effects` are written. The function is pure: it
  * leaves `record` as it is, so tests can try every order and repetition of a processor's notifications. A fact that is already in

@@ -6,7 +6,8 @@ import { keptOf } from '../../ledger/passed-on.ts'
 import { type Transfer, directAccount, sellerAccount } from '../../ledger/transfers.ts'
 import type { PaymentSnapshot } from '../../processors/processor.ts'
 import type { TransferFact } from '../../processors/seller-accounts.ts'
-import { type PaymentRecord, decide } from './decide.ts'
+import { decide } from './decide.ts'
+import type { PaymentRecord } from './payment-record.ts'
 
 // The processor passes a sale on, in one transfer or several, of which some fail at first and some are reversed in parts. It reports each
 // step at once, late, repeatedly, before an earlier one, or never. In the end it reports the final state.

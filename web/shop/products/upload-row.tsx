@@ -1,9 +1,10 @@
 import { isRefusal } from '../api.ts'
+import type { Said } from '../../ui/auth-words.ts'
 import { fileSize } from '../../ui/file-size.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Unreadable } from '../uploads/fingerprint.ts'
 import { cancel, goOn, pause, type Upload } from '../uploads/uploads.ts'
-import { explain, type Said } from '../words.ts'
+import { explain } from '../words.ts'
 
 /** The progress of one file, and its buttons. */
 export function UploadRow({ upload }: { upload: Upload }) {
