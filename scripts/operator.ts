@@ -1,9 +1,9 @@
 // npm run operator -- COMMAND …    takes an operator's actions of /operator/ on the machine; the log names the machine
 // Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
 import { readFileSync } from 'node:fs'
-import { connect } from '../src/kit/database.ts'
+import { type Db, connect } from '../src/kit/database.ts'
 import { Refusal } from '../src/kit/errors.ts'
-import { startJobs } from '../src/kit/jobs.ts'
+import { type Jobs, startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { formatMoney } from '../src/kit/money.ts'
 import { MACHINE, readLog } from '../src/operator/log.ts'
@@ -37,8 +37,6 @@ const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
   log [SUBJECT]                 what operators have done, newest first`
 const MOST_SHOWN = 100
 
-type Db = Parameters<typeof mattersOf>[0]
-type Jobs = Awaited<ReturnType<typeof startJobs>>
 type Command = (parts: { db: Db; jobs: Jobs }, first: string, second: string | undefined) => Promise<string[]>
 
 const page = { after: undefined, limit: MOST_SHOWN }

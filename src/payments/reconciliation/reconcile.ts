@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { connect } from '../../kit/database.ts'
+import { type Db, connect } from '../../kit/database.ts'
 import { type Difference, trialBalance } from '../../ledger/trial-balance.ts'
 import { accountOf } from '../../processors/connected.ts'
 import type { Processor } from '../../processors/processor.ts'
@@ -104,7 +104,7 @@ export async function reconcileBooks({
   }
 }
 
-async function processorsWith(db: Parameters<typeof trialBalance>[0], from: Date, to: Date): Promise<string[]> {
+async function processorsWith(db: Db, from: Date, to: Date): Promise<string[]> {
   const { rows } = await sql<{ processor: string }>`
     select distinct processor from captures where captured_at >= ${from} and captured_at < ${to} order by 1`.execute(db)
   return rows.map(({ processor }) => processor)
