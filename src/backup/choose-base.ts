@@ -16,8 +16,8 @@ export interface Chosen {
 }
 
 /**
- * The newest copy before `until` that leads to the timeline which the service wrote then: an earlier restore has left all copies behind that
- * were made after the moment to which it went back.
+ * The newest copy before `until` on the way to the timeline that the service wrote then. An earlier restore went back to some moment.
+ * Copies that were made after that moment and before that restore are on no such way.
  */
 export async function chooseBase(vault: Vault, until?: Date, timeoutMs?: number): Promise<Chosen> {
   const log = await vault.list('wal/')

@@ -94,9 +94,9 @@ export interface Pruned {
 }
 
 /**
- * Removes the files that no kept base needs. All WAL since the oldest of the daily bases is kept, so that a restore can go to any moment of
- * the last days; from before, only the WAL that the weekly and monthly bases need to be whole. What a damaged base needs is not known, so
- * beside one only other bases go.
+ * Removes what no kept base needs. Keeps all WAL since the oldest daily base, so that a restore can go to any moment of the last days, and
+ * of older WAL only what the weekly and monthly bases need to be whole. While a base is damaged, its needs are unknown. Then this removes
+ * only other bases, and neither WAL nor files.
  */
 export async function prune(vault: Vault, now: Date): Promise<Pruned> {
   const { bases, damaged } = await findBases(vault)

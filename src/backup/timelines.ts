@@ -5,7 +5,7 @@ import type { Vault } from '../kit/vault/vault.ts'
 import { type Base, timelineName, walName } from './names.ts'
 
 // Each restore of a database begins a new timeline of its log, which PostgreSQL numbers upwards. Its history says where it left the
-// earlier ones. What they have after that was never seen again by the restored service.
+// earlier ones. The restored service never saw what they have after that point.
 
 /** The log's way to a state of the database: one timeline, and the parts of the earlier ones that lead to it. */
 export interface Timeline {

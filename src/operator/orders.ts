@@ -93,7 +93,7 @@ export interface OrderOfSeller {
   payments: OrderPayment[]
 }
 
-/** Whose an order is, and its payments as the processors name them. Refuses `order_not_found`. */
+/** The seller of an order, and its payments under the processors' ids. Refuses `order_not_found`. */
 export async function findOrderOfSeller(db: Db, orderId: string): Promise<OrderOfSeller> {
   const { rows } = await sql<OrderOfSeller>`
     select s.id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",

@@ -262,8 +262,8 @@ export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
     cut,
     mend: () => listen(at),
     /**
-     * Resolves when a client has sent the nth commit from now on, and stops it: the server does not get it, or, with `isDone`, has done it
-     * and the client does not get the answer.
+     * Stops the nth commit from now on, and resolves then. The server does not get what a client has sent. With `isDone` the server has
+     * committed, and the client does not get the answer.
      */
     stopCommit: (nth: number, isDone: boolean) =>
       new Promise<void>((resolve) => {

@@ -107,7 +107,7 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
     tell({ ...asked, busy: true, trouble: quietly ? rest.trouble : undefined })
     try {
       const page = await ask(cursor)
-      // The list can have changed during the request. Where it was read anew, and ends elsewhere, the page does not follow it.
+      // The list can have been read anew during the request. If it ends elsewhere by now, this page is dropped.
       turnPages((present) =>
         present.nextCursor === cursor
           ? { items: [...present.items, ...page.items], nextCursor: page.nextCursor }

@@ -3,8 +3,8 @@ import type { InvoiceUrl } from '../invoice-links.ts'
 import type { MailData, MailOrder } from './mail-data.ts'
 
 /**
- * The document that a mail is about: the sale's invoice or its correction with a receipt, and where money went back the credit note of
- * this money: by the time of the mail there can be further ones.
+ * The document that a mail links. With a receipt: the invoice, or its correction. With money that went back: the credit note of exactly
+ * this money, because others can exist by the time of the mail.
  */
 export function documentsOf(
   { kind, cause }: Pick<MailData, 'kind' | 'cause'>,

@@ -115,10 +115,10 @@ export interface Suspect {
  * `more` counts the payments of our orders beyond `most`. Unknown payments beyond it are dropped: a payment of ours that is missing
  * here shows in the first night after it was made.
  *
- * Between the two groups, as far as `most` allows, come our open disputes at these `processors`, and then those decided in the last months,
- * each oldest first, because no list shows that a bank has decided. Of many decided ones each night takes others, so that they leave room for
- * the unknown payments. Disputes of the last day are left out: their notification may still
- * be on its way.
+ * Between the two groups stand our disputes at these `processors`, as far as `most` allows, because no list shows that a bank has
+ * decided: first the open ones, then those decided in the last months, each oldest first. Each night takes other decided ones, at most
+ * `MOST_DECIDED`, so that room is left for the unknown payments. Disputes of the last day are left out: their notification may still be
+ * on its way.
  */
 export async function suspects(
   db: Db,

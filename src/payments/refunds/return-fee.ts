@@ -60,8 +60,8 @@ async function returnPart(
 }
 
 /**
- * Enqueues the jobs again for the orders of which a part of our fee is still owed, because their tries have ended: of all sellers' accounts
- * that give access, or of the one with this name, such as `stripe@acct_1`. A part that has gone back does not go back again.
+ * Enqueues `return_fee` again for orders whose tries have ended while a part of our fee is still owed, at the sellers' accounts that give
+ * us access. `name` limits this to one account, such as `stripe@acct_1`. A part that has gone back does not go back again.
  */
 export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name?: string): Promise<void> {
   const { rows } = await sql<{ orderId: string }>`

@@ -94,9 +94,9 @@ interface Listed {
 }
 
 /**
- * Reads a list page by page, newest first, however long it is, and gives each item once. `visit` gives the time limit of each page. A list
- * that may be read `from` a time `to` another is read in stretches: each begins a second after the oldest item that is known, so that it
- * also brings the other items of that second.
+ * Reads a list page by page, newest first, however long it is, and gives each item once. `visit` gives the time limit of each page.
+ * Razorpay can limit some lists by time (`from`, `to`). Such a list is read in stretches: each reaches up to one second after the oldest
+ * item read so far, so that it also brings the other items of that second.
  */
 export async function* pagesOf<Item extends Listed>(
   shape: Shape<{ items: Item[] }>,

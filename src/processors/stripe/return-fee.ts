@@ -45,8 +45,8 @@ export async function returnFee(
   const fee = await ask(connectShapes.fee, until, (sent) => platform.applicationFees.retrieve(id, {}, sent))
   if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
     throw new ProcessorUnavailable('Stripe told of another fee')
-  // somebody may have returned more in the dashboard, or a refund failed after its part of the fee was back
-  // of a total with a fraction only whole units have gone back, and a later part brings the rest
+  // less is left when somebody returned more in the dashboard, or when a refund failed after its part was back.
+  // Of a total with a fraction only whole units have gone back; a later part brings the rest
   const left = Math.min(Math.floor(feePartToStripe(totalMinor, currency)), fee.amount) - fee.amount_refunded
   const amount = Math.min(Math.ceil(feePartToStripe(amountMinor, currency)), left)
   if (amount <= 0) return
