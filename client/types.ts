@@ -421,7 +421,7 @@ export interface NewOrder {
   countryConfirmed?: boolean
   /** The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English. */
   locale?: string
-  /** Your own id of the purchase, such as a cart or a user. Only the seller sees it. */
+  /** Your own id of the order, such as a cart or a user. Only the seller sees it. */
   clientReferenceId?: string
   /** Up to 20 texts of your own, 4 kB in all. Only the seller sees them. */
   metadata?: Record<string, string>

@@ -11,7 +11,7 @@ const {
 } = process.env
 const [email, clientReferenceId] = process.argv.slice(2)
 if (!productId || !email || !clientReferenceId || !TILL_WEBHOOK_SECRET)
-  throw new Error('needs TILL_PRODUCT, TILL_WEBHOOK_SECRET, an address and your own id of the purchase')
+  throw new Error('needs TILL_PRODUCT, TILL_WEBHOOK_SECRET, an address and your own id of the order')
 
 /** @typedef {{ clientReferenceId: string, email: string, orderId: string, payUrl: string }} Invoice */
 /** @param {string} path @param {RequestInit} [init] @returns {Promise<any>} */

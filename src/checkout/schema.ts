@@ -35,7 +35,7 @@ const IntegrationFields = {
       minLength: 1,
       maxLength: 200,
       pattern: NO_CONTROLS,
-      description: 'Your own id of the purchase, such as a cart or a user. Only the seller sees it.',
+      description: 'Your own id of the order, such as a cart or a user. Only the seller sees it.',
       examples: ['cart-1042'],
     }),
   ),
