@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { AT_ONCE, WAITING } from './owed.ts'
-import type { PayoutSums, StatedOrder, Totals } from './statement.ts'
+import type { PayoutSums, StatedOrder, Totals } from './statement/statement.ts'
 
 // Which entries a payout is made of. The payout keeps its cutoff and the holding period of its day, so its statement is the same for
 // ever, also when the operator changes the holding period later.

@@ -17,9 +17,9 @@ import {
   payoutView,
 } from './list-schema.ts'
 import { findPayout, listPayouts } from './list.ts'
-import { PAYOUT_COLUMNS, lineColumns, linesOf } from './statement-csv.ts'
-import { MOST_ORDERS, statementPdf } from './statement-pdf.ts'
-import { statementTurns } from './statement-turns.ts'
+import { PAYOUT_COLUMNS, lineColumns, linesOf } from './statement/csv.ts'
+import { MOST_ORDERS, statementPdf } from './statement/pdf.ts'
+import { statementTurns } from './statement/turns.ts'
 
 const TAG = ['Payouts']
 

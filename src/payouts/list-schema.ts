@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { NEXT_BLOCKS } from './next.ts'
-import type { PayoutSums, StatedOrder, StatedPayout } from './statement.ts'
+import type { PayoutSums, StatedOrder, StatedPayout } from './statement/statement.ts'
 
 export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
 

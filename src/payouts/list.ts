@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import type { StatedPayout } from './statement.ts'
+import type { StatedPayout } from './statement/statement.ts'
 
 /** The payouts of this service, and those that a processor made from a seller's connected account. */
 const PAYOUTS = sql`(

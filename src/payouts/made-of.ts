@@ -1,7 +1,7 @@
 import type { Db } from '../kit/database.ts'
 import { itemOrders, itemSums } from './accounts/items.ts'
 import * as entries from './entries.ts'
-import type { PayoutSums, StatedPayout } from './statement.ts'
+import type { PayoutSums, StatedPayout } from './statement/statement.ts'
 
 // The parts of a payout: entries of the ledger, or the items that the processor lists for a payout of its own.
 

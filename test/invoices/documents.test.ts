@@ -10,7 +10,7 @@ import { invoicePdf } from '../../src/invoices/pdf.ts'
 import { invoiceXml, xmlAttachment } from '../../src/invoices/xml.ts'
 import { LOCALES, type Locale } from '../../src/kit/locales.ts'
 import { formatMoney } from '../../src/kit/money.ts'
-import { statementPdf } from '../../src/payouts/statement-pdf.ts'
+import { statementPdf } from '../../src/payouts/statement/pdf.ts'
 import { catalogueOf } from '../../src/words/catalogues.ts'
 
 // The documents as pure functions of the stored data.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import type { OrderOfPayout } from '../entries.ts'
-import type { PayoutSums, Totals } from '../statement.ts'
+import type { PayoutSums, Totals } from '../statement/statement.ts'
 
 // The parts of a payout by the processor, in the form of the payouts of this service. Its fees are those of the processor and ours.
 

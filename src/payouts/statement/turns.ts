@@ -1,4 +1,4 @@
-import { Refusal } from '../kit/errors.ts'
+import { Refusal } from '../../kit/errors.ts'
 
 const MOST_OF_ONE_SELLER = 3
 const RETRY_AFTER_SECONDS = 5

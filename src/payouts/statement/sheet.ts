@@ -1,4 +1,4 @@
-import type { Letters, Style } from './statement-letters.ts'
+import type { Letters, Style } from './letters.ts'
 
 /** A4 in points. */
 export const PAGE = { width: 595.28, height: 841.89 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { decimalText, formatMoney } from '../kit/money.ts'
-import { INK, Letters, readFaces, type Style } from './statement-letters.ts'
+import { decimalText, formatMoney } from '../../kit/money.ts'
+import { INK, Letters, readFaces, type Style } from './letters.ts'
 import {
   type Column,
   EDGE,
@@ -15,7 +15,7 @@ import {
   cells,
   heading,
   names,
-} from './statement-sheet.ts'
+} from './sheet.ts'
 import { type StatedOrder, type Statement, dayOf, shortOrder, standingOf } from './statement.ts'
 
 const AMOUNT_WIDTH = 60

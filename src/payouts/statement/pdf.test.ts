@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { extractText, getDocumentProxy, getMeta } from 'unpdf'
-import { MOST_ORDERS, statementPdf } from './statement-pdf.ts'
+import { MOST_ORDERS, statementPdf } from './pdf.ts'
 import type { StatedOrder, StatedPayout, Statement, Totals } from './statement.ts'
 
 const day = (date: number) => new Date(Date.UTC(2026, 10, date, 10))

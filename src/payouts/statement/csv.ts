@@ -1,4 +1,4 @@
-import { type Cell, type Columns, Decimal } from '../kit/csv.ts'
+import { type Cell, type Columns, Decimal } from '../../kit/csv.ts'
 import type { PayoutSums, StatedOrder, StatedPayout } from './statement.ts'
 
 /** A line of a payout's CSV: an order, or money that belongs to no order. The nets of all lines add up to the payout. */
