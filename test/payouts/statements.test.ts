@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../../src/kit/errors.ts'
-import { LARGEST_STATEMENT_BYTES } from '../../src/payouts/files/statement-line.ts'
-import { readStatement } from '../../src/payouts/files/statement.ts'
+import { LARGEST_STATEMENT_BYTES } from '../../src/payouts/files/bank-statement-line.ts'
+import { readStatement } from '../../src/payouts/files/bank-statement.ts'
 
 const [ONE, TWO] = ['PO01K9X3F5F8E4TQZ8G3M7ABCDEF', 'PO01K9X3F5F8E4TQZ8G3M7ABCDEG']
 

@@ -2,15 +2,15 @@ import type { QualifiedTag } from 'sax'
 import { Refusal } from '../../kit/errors.ts'
 import {
   MOST_LINES,
-  type StatementLine,
-  type StatementLines,
+  type BankLine,
+  type BankLines,
   dayOf,
   isOurs,
   minorOf,
   reasonOf,
   refuseStatement,
   slicesOf,
-} from './statement-line.ts'
+} from './bank-statement-line.ts'
 
 // A bank's statement as camt.053 (ISO 20022). Versions 2 to 13 name the fields that are read here alike, but for the amount of a
 // single payment, which moved, and the status of an entry, which got a code inside.
@@ -30,7 +30,7 @@ type Fields = Map<string, string>
  * ours to judge, and is left out. Refuses `statement_not_readable`: also for a document type, because with it a file
  * of some bytes can become gigabytes or read other files.
  */
-export async function camtLines(xml: string): Promise<StatementLines> {
+export async function camtLines(xml: string): Promise<BankLines> {
   const { default: sax } = await import('sax')
   const parser = sax.parser(true, { xmlns: true, position: false })
   const reader = newReader()
@@ -56,7 +56,7 @@ export async function camtLines(xml: string): Promise<StatementLines> {
 
 function newReader() {
   const path: string[] = []
-  const found: StatementLines = { lines: [], others: 0 }
+  const found: BankLines = { lines: [], others: 0 }
   let text = ''
   let entry: Fields | undefined
   /** The account that the statement is about. It stands before the entries. */
@@ -121,7 +121,7 @@ const within = (path: readonly string[], place: readonly string[]): boolean =>
   path.length >= place.length && place.every((name, index) => path[index] === name)
 
 /** Undefined: not booked, without a reference, or money that comes in for another reason. */
-function lineOf(entry: Fields, payment: Fields, isOnly: boolean): StatementLine | 'other' | undefined {
+function lineOf(entry: Fields, payment: Fields, isOnly: boolean): BankLine | 'other' | undefined {
   const reference = payment.get('Refs/EndToEndId')
   if (reference === undefined || reference === NO_REFERENCE) return undefined
   if ((entry.get('Sts') ?? entry.get('Sts/Cd')) !== 'BOOK') return undefined
@@ -141,7 +141,7 @@ function lineOf(entry: Fields, payment: Fields, isOnly: boolean): StatementLine 
 }
 
 /** A payment that comes back is a credit which the bank marks as a return or as a reversal. */
-function statusOf(entry: Fields, payment: Fields): StatementLine['status'] | undefined {
+function statusOf(entry: Fields, payment: Fields): BankLine['status'] | undefined {
   const direction = payment.get('CdtDbtInd') ?? entry.get('CdtDbtInd')
   const isReversal = entry.get('RvslInd') === 'true' || entry.get('RvslInd') === '1'
   const codes = [payment, entry].map((fields) => fields.get('BkTxCd/Domn/Fmly/SubFmlyCd'))

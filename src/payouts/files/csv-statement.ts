@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import {
   MOST_LINES,
-  type StatementLine,
-  type StatementLines,
+  type BankLine,
+  type BankLines,
   dayOf,
   isOurs,
   minorOf,
   reasonOf,
   refuseStatement,
   slicesOf,
-} from './statement-line.ts'
+} from './bank-statement-line.ts'
 
 const NEEDED = ['reference', 'amount', 'currency', 'status', 'bookedOn']
 const LONGEST_RECORD = 4000
@@ -18,7 +18,7 @@ const LONGEST_RECORD = 4000
  * A statement as CSV with the columns reference, amount, currency, status (booked or returned), bookedOn and, when it has one, reason.
  * Other columns are left alone. The operator writes the file, so each line of it can be mended. Refuses `statement_not_readable` and names the line, for a line that is wrong in any way.
  */
-export async function csvStatementLines(text: string): Promise<StatementLines> {
+export async function csvStatementLines(text: string): Promise<BankLines> {
   const { CsvError, parse } = await import('csv-parse')
   const header = text.slice(0, text.search(/[\r\n]|$/))
   const records = Readable.from(slicesOf(text)).pipe(
@@ -32,7 +32,7 @@ export async function csvStatementLines(text: string): Promise<StatementLines> {
       trim: true,
     }),
   )
-  const lines: StatementLine[] = []
+  const lines: BankLine[] = []
   let others = 0
   try {
     for await (const { record, info } of records as AsyncIterable<{
@@ -59,7 +59,7 @@ function columnsOf(names: string[]): (string | undefined)[] {
   return known
 }
 
-function lineOf(record: Record<string, string>, line: number): StatementLine {
+function lineOf(record: Record<string, string>, line: number): BankLine {
   const { reference = '', amount = '', currency = '', status = '', bookedOn = '', reason } = record
   const amountMinor = minorOf(amount, currency)
   const day = dayOf(bookedOn)

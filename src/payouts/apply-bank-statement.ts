@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import type { StatementLine } from './files/statement-line.ts'
-import type { ReadStatement } from './files/statement.ts'
+import type { BankLine } from './files/bank-statement-line.ts'
+import type { ReadStatement } from './files/bank-statement.ts'
 import { type MovedPayout, type PayoutState, movePayouts } from './moves.ts'
 
 /** The outcomes of a line. With the last four it has changed nothing, and a person must look. */
@@ -12,7 +12,7 @@ export type LineOutcome = (typeof LINE_OUTCOMES)[number]
 
 export interface AppliedLine {
   reference: string
-  status: StatementLine['status']
+  status: BankLine['status']
   amountMinor: number
   currency: string
   outcome: LineOutcome
@@ -93,12 +93,12 @@ export async function applyStatement(
 
 /** Finds the outcome of each line. It changes no payout, but sees the effects of the lines before. */
 function judge(
-  ours: readonly StatementLine[],
+  ours: readonly BankLine[],
   payouts: ReadonlyMap<string, Payout>,
   paidFrom: string | undefined,
-): Map<StatementLine, LineOutcome> {
+): Map<BankLine, LineOutcome> {
   const now = new Map([...payouts].map(([reference, payout]) => [reference, { ...payout }]))
-  const outcomes = new Map<StatementLine, LineOutcome>()
+  const outcomes = new Map<BankLine, LineOutcome>()
   const booked = new Set<string>()
   const here = new Map<string, ByDay>()
   for (const line of [...ours.filter(isBooked), ...ours.filter((one) => !isBooked(one))]) {
@@ -120,7 +120,7 @@ function judge(
 }
 
 /** Counts a line. Several statements can have the lines of a day, so the one that has the most of them counts. */
-function count(line: StatementLine, payout: Payout, here: Map<string, ByDay>): void {
+function count(line: BankLine, payout: Payout, here: Map<string, ByDay>): void {
   const what = isBooked(line) ? 'payments' : 'returns'
   const key = `${line.reference} ${what}`
   const inFile = here.get(key) ?? {}
@@ -134,12 +134,12 @@ function count(line: StatementLine, payout: Payout, here: Map<string, ByDay>): v
 
 const sumOf = (days: ByDay): number => Object.values(days).reduce((sum, one) => sum + one, 0)
 
-const isOfAmount = (line: StatementLine, payout: Payout): boolean =>
+const isOfAmount = (line: BankLine, payout: Payout): boolean =>
   line.amountMinor === payout.amountMinor && line.currency === payout.currency
 
-const isBooked = ({ status }: StatementLine): boolean => status === 'booked'
+const isBooked = ({ status }: BankLine): boolean => status === 'booked'
 
-function outcomeOf(line: StatementLine, payout: Payout, booked: ReadonlySet<string>): LineOutcome {
+function outcomeOf(line: BankLine, payout: Payout, booked: ReadonlySet<string>): LineOutcome {
   const { state, isExported, wasPaid, leftOn, returnedOn } = payout
   if (!isOfAmount(line, payout)) return 'amount_differs'
   // money has left for a payout that no bank should know
@@ -183,7 +183,7 @@ const linesByDay = (column: 'booked_on' | 'returned_on') => sql`(
       group by l.${sql.ref(column)}, l.statement_hash) of_statement
     group by on_day) of_day)`
 
-function appliedLine(line: StatementLine, outcome: LineOutcome, payout: Payout | undefined): AppliedLine {
+function appliedLine(line: BankLine, outcome: LineOutcome, payout: Payout | undefined): AppliedLine {
   const { reference, status, amountMinor, currency, bookedOn } = line
   const found = payout && { id: payout.id, amountMinor: payout.amountMinor, currency: payout.currency }
   return { reference, status, amountMinor, currency, bookedOn, outcome, payout: found }

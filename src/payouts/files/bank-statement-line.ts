@@ -5,7 +5,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { decimalsOf } from '../../kit/money.ts'
 
 /** A bank's report of one payment. */
-export interface StatementLine {
+export interface BankLine {
   /** The reference that the payment had in the file for the bank. */
   reference: string
   /** Positive. */
@@ -22,9 +22,9 @@ export interface StatementLine {
 }
 
 /** The lines of a statement. */
-export interface StatementLines {
+export interface BankLines {
   /** The lines with a reference of ours. */
-  lines: StatementLine[]
+  lines: BankLine[]
   /** How many other lines there are, such as the operator's own business. */
   others: number
 }

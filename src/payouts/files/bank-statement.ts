@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { camtLines } from './camt.ts'
 import { csvStatementLines } from './csv-statement.ts'
-import { LARGEST_STATEMENT_BYTES, type StatementLines, refuseStatement } from './statement-line.ts'
+import { LARGEST_STATEMENT_BYTES, type BankLines, refuseStatement } from './bank-statement-line.ts'
 
-export interface ReadStatement extends StatementLines {
+export interface ReadStatement extends BankLines {
   /** By which the same file is known when it comes again. */
   sha256: Buffer
   format: 'camt.053' | 'csv'
