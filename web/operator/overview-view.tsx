@@ -4,7 +4,7 @@ import { Icon } from '../ui/icon.tsx'
 import { useLoad } from '../shop/load.ts'
 import { Head, Shown } from '../shop/parts.tsx'
 import { type Attention, type Statistics, getAttention, getStatistics } from './api.ts'
-import { Bars } from '../shop/bars.tsx'
+import { Bars } from '../shop/bar-chart.tsx'
 
 const PERIODS = [
   ['7', '7 days'],

@@ -1,5 +1,5 @@
 import { money } from '../../ui/format.ts'
-import { Bars } from '../bars.tsx'
+import { Bars } from '../bar-chart.tsx'
 import { Empty } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { Balance } from './money-api.ts'
