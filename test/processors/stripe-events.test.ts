@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { PaymentUnknown, ProcessorUnavailable } from '../../src/processors/refusals.ts'
 import { stripeProcessor } from '../../src/processors/stripe/stripe.ts'
-import { EVENT_TYPES } from '../../src/processors/stripe/webhook.ts'
+import { EVENT_TYPES } from '../../src/processors/stripe/notification.ts'
 import { signature } from '../stand-ins/stripe-server.ts'
 import { atLeastOnce } from '../stand-ins/at-least-once.ts'
 import { StripeBank, type Wire } from '../stand-ins/stripe-bank.ts'
@@ -85,7 +85,7 @@ test('missing, garbled and endless headers, another secret and a changed body ar
   ]
   for (const one of bad) assert.equal(verify(body, one), undefined, String(one).slice(0, 100))
   // The check refuses an endless header for its length, before it reads any part: only the check itself is called.
-  for (const one of endless) assert.equal(await callsOf(/stripe\/webhook\.ts/, async () => verify(body, one)), 1)
+  for (const one of endless) assert.equal(await callsOf(/stripe\/notification\.ts/, async () => verify(body, one)), 1)
   assert.equal(adapter().verifyEvent(Buffer.from(body), {}), undefined)
   assert.equal(verify('', header('x')), undefined)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MoneyMovement, ProcessorEvent } from '../../src/processors/processor.ts'
-import { EVENT_TYPES } from '../../src/processors/stripe/webhook.ts'
+import { EVENT_TYPES } from '../../src/processors/stripe/notification.ts'
 import type { Wire } from '../stand-ins/stripe-bank.ts'
 import { setUp } from '../support/stripe-setup.ts'
 

@@ -11,7 +11,7 @@ import { readPayment, takeBack } from './read.ts'
 import { refund } from './refund.ts'
 import { startPayment } from './start.ts'
 import { withBack } from './transfers.ts'
-import { webhookVerifier } from './webhook.ts'
+import { notificationVerifier } from './notification.ts'
 
 export interface RazorpayOptions extends RazorpaySettings {
   /** Returns the payment methods that the account offers, or undefined while they are unknown. */
@@ -62,7 +62,7 @@ export function razorpayProcessor(
     },
     accounts: linkedAccounts(visit),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
-    verifyEvent: webhookVerifier(options.webhookSecrets),
+    verifyEvent: notificationVerifier(options.webhookSecrets),
     eventsSince: (since, onPage) => eventsSince(visit, since, onPage),
     eventsDays: Infinity,
     movements: (from, to) => movements(visit, from, to),

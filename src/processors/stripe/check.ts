@@ -5,7 +5,7 @@ import type { RefusalDetails } from '../refusal-details.ts'
 import type { Shape } from '../shapes.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
 import { knownHosts } from './hosts.ts'
-import { ACCOUNT_EVENT_TYPES, EVENT_TYPES } from './webhook.ts'
+import { ACCOUNT_EVENT_TYPES, EVENT_TYPES } from './notification.ts'
 import { currencyFor } from './rails.ts'
 import { type AccountSettings, shapes } from './entities.ts'
 

@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 import type { MoneyMovement, ProcessorEvent } from '../processor.ts'
 import { fromStripe } from './amounts.ts'
 import { listed, newDeadline } from './client.ts'
-import { EVENT_TYPES, eventOf } from './webhook.ts'
+import { EVENT_TYPES, eventOf } from './notification.ts'
 import { shapes } from './entities.ts'
 import { ORDER_ID, capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
 

@@ -19,7 +19,7 @@ import { returnFee } from './return-fee.ts'
 import { sellerAccounts } from './seller-accounts.ts'
 import { snapshotOf } from './snapshot.ts'
 import { type Account, startPayment, waysOf } from './start.ts'
-import { verifyEvent } from './webhook.ts'
+import { verifyEvent } from './notification.ts'
 
 export interface StripeOptions extends StripeSettings {
   /** The beginning of our statement descriptors: the account's own shortened descriptor. */

@@ -16,7 +16,7 @@ const ABOUT_ACCOUNTS = /^(?:account|product\.route)\./
  * it only makes us ask how the order stands. Test mode has webhooks and secrets of its own.
  * (https://razorpay.com/docs/webhooks/validate-test, https://razorpay.com/docs/webhooks/replay-events)
  */
-export function webhookVerifier(secrets: readonly string[]): Processor['verifyEvent'] {
+export function notificationVerifier(secrets: readonly string[]): Processor['verifyEvent'] {
   // with an empty secret anybody could sign
   const keys = secrets.filter((secret) => secret !== '').map((secret) => createSecretKey(Buffer.from(secret)))
   return (rawBody, headers) => {
