@@ -23,7 +23,10 @@ async function call(path, init) {
 }
 
 // A purchase keeps its order, so that the buyer pays once. It gets another order only when the last one has expired.
-const lines = fs.existsSync(INVOICES) ? fs.readFileSync(INVOICES, 'utf8').split('\n').filter(Boolean) : []
+const kept = fs.existsSync(INVOICES) ? fs.readFileSync(INVOICES) : Buffer.alloc(0)
+/** The bytes of the whole lines. A crash or a full disk can leave a piece of a line after them. */
+const size = kept.lastIndexOf('\n') + 1
+const lines = kept.toString('utf8', 0, size).split('\n').filter(Boolean)
 /** @type {Invoice[]} */
 const invoices = lines
   .map((line) => JSON.parse(line))
@@ -45,6 +48,7 @@ if (!invoice) {
     body: JSON.stringify({ productId, email, clientReferenceId, metadata: { from: 'invoice' } }),
   })
   invoice = { clientReferenceId, email, orderId, payUrl }
+  if (size < kept.length) fs.truncateSync(INVOICES, size)
   fs.appendFileSync(INVOICES, `${JSON.stringify(invoice)}\n`)
 }
 process.stdout.write(`${invoice.payUrl}\n`)

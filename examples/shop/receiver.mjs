@@ -28,8 +28,10 @@ const done = new Set()
 /** @type {Map<string, { sequence: number, isOpen: boolean }>} */
 const orders = new Map()
 // One line is one message and all that it did. So after a crash a message was either done, or it comes again.
-if (fs.existsSync(DATA))
-  for (const line of fs.readFileSync(DATA, 'utf8').split('\n').filter(Boolean)) remember(JSON.parse(line))
+const kept = fs.existsSync(DATA) ? fs.readFileSync(DATA) : Buffer.alloc(0)
+/** The bytes of the whole lines. A crash or a full disk can leave a piece of a line after them. */
+let size = kept.lastIndexOf('\n') + 1
+for (const line of kept.toString('utf8', 0, size).split('\n').filter(Boolean)) remember(JSON.parse(line))
 const file = fs.openSync(DATA, 'a')
 
 /** @param {{ id: string, orderId?: string, sequence?: number, isOpen?: boolean }} line */
@@ -70,8 +72,11 @@ function receive(headers, body) {
     ...(isOrder && { orderId: data.order.orderId, sequence: data.sequence, isOpen: opens(data.order) }),
   }
   // First to the disk, then the answer: after a 204 Till does not send it again.
-  fs.writeSync(file, `${JSON.stringify(line)}\n`)
+  const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
+  fs.ftruncateSync(file, size)
+  if (fs.writeSync(file, bytes) < bytes.length) throw new Error(`${DATA}: the disk took only a part of the line`)
   fs.fsyncSync(file)
+  size += bytes.length
   remember(line)
   return 204
 }
@@ -89,7 +94,16 @@ const server = http.createServer((request, response) => {
       if (size > BODY_BYTES) request.destroy()
       else chunks.push(chunk)
     })
-    request.on('end', () => response.writeHead(receive(request.headers, Buffer.concat(chunks))).end())
+    request.on('end', () => {
+      let status = 500
+      try {
+        status = receive(request.headers, Buffer.concat(chunks))
+      } catch (error) {
+        // Till sends the message again
+        process.stderr.write(`${error}\n`)
+      }
+      response.writeHead(status).end()
+    })
     return
   }
   const page = (/** @type {number} */ status, /** @type {string} */ text) =>

@@ -18,9 +18,11 @@ const shared = sharedShop()
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** Starts the sample's program, and returns its address. `end` ends it as a crash does. */
-async function startSample(t: Ends, folder: string, { secret = SECRET, productId = 'prod_a' } = {}) {
+async function startSample(t: Ends, folder: string, { secret = SECRET, productId = 'prod_a', shell = '' } = {}) {
   const env = { TILL_WEBHOOK_SECRET: secret, TILL_PRODUCT: productId, PORT: '0', DATA: path.join(folder, 'members.jsonl') } // oxfmt-ignore
-  const child = spawn(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] }) // oxfmt-ignore
+  const command = [process.execPath, path.join(SAMPLE, 'receiver.mjs')]
+  const [program, ...words] = shell ? ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command] : command
+  const child = spawn(program!, words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const end = async () => {
     child.kill('SIGKILL')
@@ -34,6 +36,21 @@ async function startSample(t: Ends, folder: string, { secret = SECRET, productId
 const members = async (url: string, orderId: string): Promise<number> =>
   (await fetch(`${url}members?order=${orderId}`)).status
 const opens = (url: string, orderId: string) => eventually(() => members(url, orderId), (status) => status === 200) // oxfmt-ignore
+
+/** Sends a signed message about the order ord_a, and returns the status of the answer. */
+async function send(
+  url: string,
+  { id, type, status, sequence, orderId = 'ord_a', at = new Date(), change = (text: string) => text, ...more }: { id: string; type?: string; status: string; sequence: number; orderId?: string; at?: Date; change?: (text: string) => string; test?: true }, // oxfmt-ignore
+): Promise<number> {
+  const order = { orderId, status, product: { id: 'prod_a' } }
+  const body = JSON.stringify({ id, type: type ?? `order.${status}`, data: { order, sequence }, ...more })
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(SECRET).sign(id, at, body),
+  }
+  return (await fetch(`${url}hook`, { method: 'POST', headers, body: change(body) })).status
+}
 
 test('the members’ page opens when the order is paid, and closes when all the money went back', async (t) => {
   const shop = shared()
@@ -64,19 +81,6 @@ test('the members’ page opens when the order is paid, and closes when all the 
 test('a message that is repeated, overtaken, changed or too old opens nothing, also after a crash', async (t) => {
   const folder = await temporaryFolder(t)
   const first = await startSample(t, folder)
-  const send = async (
-    url: string,
-    { id, status, sequence, at = new Date(), change = (text: string) => text, ...more }: { id: string; status: string; sequence: number; at?: Date; change?: (text: string) => string; test?: true }, // oxfmt-ignore
-  ): Promise<number> => {
-    const order = { orderId: 'ord_a', status, product: { id: 'prod_a' } }
-    const body = JSON.stringify({ id, type: `order.${status}`, data: { order, sequence }, ...more })
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(SECRET).sign(id, at, body),
-    }
-    return (await fetch(`${url}hook`, { method: 'POST', headers, body: change(body) })).status
-  }
   const { url } = first
   const paid = { id: 'evt_1', status: 'paid', sequence: 1 }
   assert.equal(await send(url, { ...paid, change: (text) => text.replace('ord_a', 'ord_b') }), 401)
@@ -100,24 +104,39 @@ test('a message that is repeated, overtaken, changed or too old opens nothing, a
   assert.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), ['evt_0', 'evt_1', 'evt_2', 'evt_3'])
 })
 
+test(
+  'a full disk and a torn line lose no message, and the program goes on',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = await temporaryFolder(t)
+    const full = await startSample(t, folder, { shell: 'ulimit -f 1' })
+    const paid = (n: number) => ({ id: `evt_${n}`, orderId: `ord_${n}`, status: 'paid', sequence: 1 })
+    let taken = 0
+    while ((await send(full.url, paid(taken))) === 204 && taken < 1000) taken++
+    assert(taken > 0 && taken < 1000, `${taken} messages`)
+    assert.equal(await send(full.url, paid(taken)), 500)
+    assert.equal(await members(full.url, 'ord_0'), 200)
+    await full.end()
+    const data = path.join(folder, 'members.jsonl')
+    if (fs.readFileSync(data, 'utf8').endsWith('\n')) fs.appendFileSync(data, '{"id":"evt_')
+
+    const { url, end } = await startSample(t, folder)
+    for (let n = 0; n < taken; n++) assert.equal(await members(url, `ord_${n}`), 200, `message ${n} of ${taken}`)
+    assert.equal(await members(url, `ord_${taken}`), 403)
+    assert.equal(await send(url, paid(taken)), 204)
+    await end()
+    const again = await startSample(t, folder)
+    assert.equal(await members(again.url, `ord_${taken}`), 200)
+  },
+)
+
 test('a refund that failed opens the members’ page again, and an address that is none ends nothing', async (t) => {
   const { url } = await startSample(t, await temporaryFolder(t))
-  const send = async (type: string, status: string, sequence: number): Promise<number> => {
-    const id = `evt_${sequence}`
-    const order = { orderId: 'ord_a', status, product: { id: 'prod_a' } }
-    const body = JSON.stringify({ id, type, data: { order, sequence } })
-    const at = new Date()
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(SECRET).sign(id, at, body),
-    }
-    return (await fetch(`${url}hook`, { method: 'POST', headers, body })).status
-  }
-  assert.equal(await send('order.paid', 'paid', 1), 204)
-  assert.equal(await send('order.refunded', 'refunded', 2), 204)
+  const hear = (type: string, status: string, sequence: number) => send(url, { id: `evt_${sequence}`, type, status, sequence }) // oxfmt-ignore
+  assert.equal(await hear('order.paid', 'paid', 1), 204)
+  assert.equal(await hear('order.refunded', 'refunded', 2), 204)
   assert.equal(await members(url, 'ord_a'), 403)
-  assert.equal(await send('refund.failed', 'paid', 3), 204)
+  assert.equal(await hear('refund.failed', 'paid', 3), 204)
   assert.equal(await members(url, 'ord_a'), 200)
   const { port } = new URL(url)
   const status = await new Promise((resolve) => http.get({ port, host: '127.0.0.1', path: '//' }, ({ statusCode }) => resolve(statusCode))) // oxfmt-ignore
@@ -152,6 +171,7 @@ test('the link of an invoice pays the order of that purchase, and a repeat makes
   }
   assert.equal(await run('bob@example.com'), undefined)
   const link = await run('bob@example.com', 'cart-1042')
+  fs.appendFileSync(path.join(folder, 'invoices.jsonl'), '{"clientRef')
   assert.equal(await run('bob@example.com', 'cart-1042'), link)
   const { searchParams, hash } = new URL(link!)
   const orderId = searchParams.get('order')!
