@@ -4,7 +4,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import fs from 'node:fs'
 import http from 'node:http'
-import path from 'node:path'
 
 const { TILL_WEBHOOK_SECRET = '', TILL_PRODUCT = '', PORT = '5000', DATA = 'members.jsonl' } = process.env
 const KEY = Buffer.from(TILL_WEBHOOK_SECRET.replace(/^whsec_/, ''), 'base64')
@@ -108,7 +107,7 @@ const server = http.createServer((request, response) => {
   }
   const page = (/** @type {number} */ status, /** @type {string} */ text) =>
     void response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(text)
-  if (url.pathname === '/') return page(200, fs.readFileSync(path.join(import.meta.dirname, 'index.html'), 'utf8'))
+  if (url.pathname === '/') return page(200, fs.readFileSync(new URL('index.html', import.meta.url), 'utf8'))
   if (url.pathname !== '/members') return page(404, 'There is nothing here.')
   // An order's id cannot be guessed, so it is the member's ticket.
   if (orders.get(url.searchParams.get('order') ?? '')?.isOpen) return page(200, '<h1>Welcome to the Quiet Club</h1>')
