@@ -198,6 +198,41 @@ test('a frame that is closed while its bank takes long shows the same order at t
   await expect(frame.getByLabel('E-mail')).toHaveValue('')
 })
 
+test('a link that the page draws anew hears of the payment, and gets the focus', async ({ page, context }) => {
+  await listen(context)
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await page.evaluate(() => {
+    const old = document.querySelector('a')!
+    const next = old.cloneNode(true)
+    next.addEventListener('till:paid', () => Object.assign(self, { isHeardByLink: true }))
+    old.replaceWith(next)
+  })
+  await order(frame)
+  await payByCard(frame)
+  await expectPaidIn(frame)
+  await expect.poll(() => page.evaluate(() => 'isHeardByLink' in self)).toBe(true)
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+  await expect(link(page)).toBeFocused()
+  const events = (await heardBy(page)).filter(({ event }) => event).map(({ event }) => event)
+  expect(events).toEqual(['ready', 'paid', 'closed'])
+})
+
+test('a page without its link hears of the payment all the same', async ({ page, context }) => {
+  await listen(context)
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await page.evaluate(() => document.querySelector('a')!.remove())
+  await order(frame)
+  await payByCard(frame)
+  await expectPaidIn(frame)
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+  const events = (await heardBy(page)).filter(({ event }) => event).map(({ event }) => event)
+  expect(events).toEqual(['ready', 'paid', 'closed'])
+})
+
 test('another language in the middle of a payment keeps the order, which is paid once', async ({ page }) => {
   site.show('/', buyLink())
   const frame = await openOverlay(page)

@@ -42,6 +42,19 @@ interface Listener {
 const pay = new URL('pay/', (document.currentScript as HTMLScriptElement).src)
 const isOurs = (link: HTMLAnchorElement) => link.href.startsWith(`${pay.href}?`)
 
+/** Where the page hears of the checkout. A page that was drawn anew has another link in the place of the pressed one, or none. */
+const placeOf = (link: HTMLAnchorElement): HTMLAnchorElement | Document =>
+  link.isConnected
+    ? link
+    : ([...document.querySelectorAll<HTMLAnchorElement>('a[data-till]')].find(({ href }) => href === link.href) ??
+      document)
+const tell = (link: HTMLAnchorElement, name: string, detail?: object) =>
+  placeOf(link).dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
+const focusOn = (link: HTMLAnchorElement) => {
+  const place = placeOf(link)
+  if (place instanceof HTMLElement) place.focus()
+}
+
 /** The checkout of a link in a frame. It talks only to that frame, and only with the checkout's own origin. */
 function open(link: HTMLAnchorElement, listener: Listener): Frame {
   const element = document.createElement('iframe')
@@ -71,8 +84,6 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
     const isFrame = effectiveDirective === 'frame-src' && blockedURI.startsWith(pay.origin)
     if (!ready && disposition === 'enforce' && isFrame) late()
   }
-  const tell = (name: string, detail?: object) =>
-    frame.link.dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
   const hear = ({ source, origin, data }: MessageEvent) => {
     if (source !== element.contentWindow || origin !== pay.origin || typeof data !== 'object' || !data) return
     const { till, height, orderId, keep } = data
@@ -82,11 +93,11 @@ function open(link: HTMLAnchorElement, listener: Listener): Frame {
       clearTimeout(timer)
       ready = true
       listener.ready?.()
-      tell('ready')
+      tell(frame.link, 'ready')
     } else if (till === 'size' && height > 0) {
       listener.size?.(Math.min(Math.max(Math.ceil(height), HEIGHT.least), HEIGHT.most))
     } else if (till === 'paid') {
-      tell('paid', { orderId: String(orderId) })
+      tell(frame.link, 'paid', { orderId: String(orderId) })
     } else if (till === 'closed') {
       listener.closed?.(keep === true)
     } else if (till === 'late') {
@@ -155,8 +166,8 @@ function overlay(link: HTMLAnchorElement): void {
         hide()
         kept.set(href, { place, show })
       } else end()
-      frame.link.focus()
-      frame.link.dispatchEvent(new CustomEvent('till:closed', { bubbles: true }))
+      focusOn(frame.link)
+      tell(frame.link, 'closed')
     },
     late() {
       const wasShown = isShown
@@ -169,7 +180,7 @@ function overlay(link: HTMLAnchorElement): void {
   const close = () => {
     if (frame.isReady()) return frame.ask()
     end()
-    frame.link.focus()
+    focusOn(frame.link)
   }
 
   button.addEventListener('click', close)
