@@ -233,6 +233,33 @@ test('a page without its link hears of the payment all the same', async ({ page,
   expect(events).toEqual(['ready', 'paid', 'closed'])
 })
 
+test('a page that puts another body in the place of the overlay’s can be scrolled, and leads nobody away', async ({
+  page,
+  context,
+}) => {
+  site.show('/', buyLink())
+  await context.route('**/pay/**', () => {})
+  await page.goto(`${site.origin}/`)
+  await link(page).click()
+  await expect(dialogIn(page)).toBeVisible()
+  await page.evaluate(() => {
+    const next = document.createElement('body')
+    next.append(document.querySelector('main')!.cloneNode(true))
+    document.body.replaceWith(next)
+  })
+  const overflow = () => page.evaluate(() => document.documentElement.style.overflow)
+  await expect(dialogIn(page)).toHaveCount(0)
+  expect(await overflow()).toBe('')
+  await giveUp(page)
+  await context.unroute('**/pay/**')
+  await link(page).click()
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible()
+  await expect(page).toHaveURL(`${site.origin}/`)
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+  expect(await overflow()).toBe('')
+})
+
 test('another language in the middle of a payment keeps the order, which is paid once', async ({ page }) => {
   site.show('/', buyLink())
   const frame = await openOverlay(page)

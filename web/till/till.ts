@@ -150,6 +150,7 @@ function overlay(link: HTMLAnchorElement): void {
     style.overflow = overflow
   }
   const end = () => {
+    gone.disconnect()
     frame.end()
     hide()
     place.remove()
@@ -193,6 +194,9 @@ function overlay(link: HTMLAnchorElement): void {
   dialog.addEventListener('close', () => isShown && dialog.showModal())
   dialog.append(frame.element)
   document.body.append(place)
+  // a site that puts another body into its page takes the overlay away without a word
+  const gone = new MutationObserver(() => place.isConnected || end())
+  gone.observe(document, { childList: true, subtree: true })
   show(link)
 }
 
