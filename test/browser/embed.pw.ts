@@ -553,6 +553,46 @@ test('inline, a press before the frame is there opens no second checkout', async
   await expect(page).toHaveURL(`${site.origin}/`)
 })
 
+test('inline, a link that the page adds later opens in its place when it is pressed', async ({ page }) => {
+  site.show('/', buyLink({ attributes: '' }))
+  await page.goto(`${site.origin}/`)
+  await link(page).evaluate((element) => (element.dataset['till'] = 'inline'))
+  await link(page).click()
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible()
+  await expect(link(page)).toBeHidden()
+  await expect(page.locator('iframe')).toBeFocused()
+  await expect(dialogIn(page)).toHaveCount(0)
+  await expect(page).toHaveURL(`${site.origin}/`)
+})
+
+test('inline, a pressed link whose frame does not come opens in the whole window', async ({ page, context }) => {
+  site.show('/', buyLink({ attributes: '' }))
+  await page.goto(`${site.origin}/`)
+  await link(page).evaluate((element) => (element.dataset['till'] = 'inline'))
+  await context.route('**/pay/*embed=1*', () => {})
+  await link(page).click()
+  await giveUp(page)
+  await expect(page).toHaveURL(DEMO_URL)
+  await expect(page.getByLabel('E-mail')).toBeVisible()
+})
+
+test('inline, a page that is prepared before its visit waits for the visit', async ({ page, context }) => {
+  await context.addInitScript(() => {
+    if (self !== top) return
+    Object.defineProperty(document, 'prerendering', { get: () => !('isVisited' in self) })
+  })
+  site.show('/', buyLink({ attributes: 'data-till="inline"' }))
+  await page.goto(`${site.origin}/`)
+  await expect(page.locator('iframe')).toHaveCount(0)
+  expect(await page.evaluate(() => 'giveUp' in self)).toBe(false)
+  await page.evaluate(() => {
+    Object.assign(self, { isVisited: true })
+    document.dispatchEvent(new Event('prerenderingchange'))
+  })
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible()
+  await expect(link(page)).toBeHidden()
+})
+
 test('inline, where no frame is possible, the link stays, and the page leads the buyer away only when asked', async ({
   browser,
   watch,

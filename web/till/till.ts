@@ -219,16 +219,20 @@ function newDialog() {
   return { place, dialog, button, words }
 }
 
-/** The checkout in the page, in the link's place. The link comes back where no frame is possible. */
-function inline(link: HTMLAnchorElement): void {
+/** The checkout in the page, in the link's place. The link comes back where no frame is possible. A buyer who pressed it goes on there. */
+function inline(link: HTMLAnchorElement, isPressed = false): void {
   link.dataset['till'] = 'shown'
   const frame = open(link, {
-    ready: () => (link.hidden = true),
+    ready() {
+      link.hidden = true
+      if (isPressed) frame.element.focus()
+    },
     size: (height) => (frame.element.style.height = `${height}px`),
     late() {
       frame.element.remove()
       link.hidden = false
       link.dataset['till'] = 'link'
+      if (isPressed && link.isConnected) location.assign(link.href)
     },
   })
   Object.assign(frame.element.style, {
@@ -248,6 +252,8 @@ const isHere = ({ target }: HTMLAnchorElement) => /^(_self|_top|_parent)?$/i.tes
 
 const find = () => {
   if (isFramed) return
+  // a page that the browser prepares before its visit loads no frame of another site
+  if ('prerendering' in document && document.prerendering) return document.addEventListener('prerenderingchange', find)
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-till=inline]')) if (isOurs(link)) inline(link)
 }
 
@@ -262,7 +268,9 @@ if ('adoptedStyleSheets' in document && 'showModal' in HTMLDialogElement.prototy
     if (!isHere(link)) return
     if (isFramed) return void (link.target = '_top')
     event.preventDefault()
-    overlay(link)
+    // the page has added the link after the script ran
+    if (link.dataset['till'] === 'inline') inline(link, true)
+    else overlay(link)
   })
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', find)
   else find()
