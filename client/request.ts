@@ -104,11 +104,15 @@ export async function ask<Answer>(
   read: (response: Response) => Promise<Answer> = readJson,
 ): Promise<Answer> {
   const { method = 'GET', repeatable = method === 'GET', signal } = request
+  let mayBeGone = false
   for (let tries = 0; ; tries++) {
     try {
       return await askOnce(options, path, request, read)
     } catch (error) {
+      // an earlier try has removed it, and its answer was lost; a proxy's 404 says nothing of it
+      if (mayBeGone && error instanceof TillError && error.code.endsWith('_not_found')) return undefined as Answer
       if (!(error instanceof TillError && error.isPassing && repeatable)) throw error
+      mayBeGone ||= method === 'DELETE' && error.status !== 429
       const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || FIRST_PAUSE_MS * 2 ** tries
       if (tries >= (options.retries ?? RETRIES) || pauseMs > LONGEST_PAUSE_MS) throw error
       // Never earlier than the service asked, and spread so that clients do not all return at one moment.

@@ -182,6 +182,23 @@ test('every route is repeated exactly when that is safe: reads, what ends in the
   )
 })
 
+test('what an earlier try has removed, whose answer was lost, is removed', async (t) => {
+  const gone = () => refusal(404, 'webhook_endpoint_not_found')
+  const away = refusal(503, 'database_unavailable')
+  const { api, settled, asked } = scripted(t, 'nothing', gone(), away, gone(), gone(), refusal(429, 'rate_limited'), gone(), 'nothing', refusal(404, 'not_found'), 'nothing', new Response('', { status: 404 }), 'nothing', gone()) // oxfmt-ignore
+  const params = { endpointId: 'we_1' }
+  const remove = () => settled(api.request('DELETE /api/webhook-endpoints/{endpointId}', { params }))
+  assert.equal(await remove(), undefined)
+  assert.equal(await remove(), undefined)
+  // nothing was removed before: at the first try, after a limit, and where another program answers
+  isError(await remove(), 'webhook_endpoint_not_found')
+  isError(await remove(), 'webhook_endpoint_not_found')
+  isError(await remove(), 'not_found')
+  isError(await remove(), 'unexpected_answer')
+  isError(await settled(api.request('GET /api/orders/{orderId}', { params: { orderId: 'ord_1' } })), 'webhook_endpoint_not_found') // oxfmt-ignore
+  assert.equal(asked.length, 13)
+})
+
 test('a value in an address cannot lead to another route, and is not sent', async () => {
   const api = createApi({ baseUrl: 'http://shop.test', fetch: () => assert.fail('it was sent') })
   for (const orderId of ['..', '.', '', undefined as unknown as string]) {
