@@ -5,7 +5,7 @@ import { Time, refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import type { SellerParts } from './routes.ts'
 import { refuseUnlessActive } from './standing.ts'
-import { type Site as SiteRow, addSite, listSites, removeSite, siteHost } from './sites.ts'
+import { type Site as SiteRow, addSite, listSites, refuseManyOwners, removeSite, siteHost } from './sites.ts'
 
 const TAG = ['Sites']
 const SiteParams = Type.Object({
@@ -68,7 +68,9 @@ export function siteRoutes(
       // the host goes to the operator's account at the processor
       await refuseUnlessActive(db, seller.id)
       if (limit) refuseBeyond(await countUses(db, [{ key: `site ${seller.id}`, limit }]), TOO_MANY)
-      return siteView(await addSite(db, jobs, seller.id, await siteHost(request.params.host)))
+      const host = siteHost(request.params.host)
+      await refuseManyOwners(host)
+      return siteView(await addSite(db, jobs, seller.id, host))
     },
   )
 
@@ -87,7 +89,7 @@ export function siteRoutes(
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      await removeSite(db, seller.id, await siteHost(request.params.host))
+      await removeSite(db, seller.id, siteHost(request.params.host))
       return reply.code(204).send(null)
     },
   )

@@ -32,11 +32,8 @@ export function isOnSites(hosts: readonly string[], address: string): boolean {
   )
 }
 
-/**
- * A host as it is stored: in lower case, in the letters of the domain name system, without the default port. Refuses
- * `site_not_valid`. A wildcard must stay below a domain of one owner: below `github.io` everybody has pages.
- */
-export async function siteHost(typed: string): Promise<string> {
+/** A host as it is stored: in lower case, in the letters of the domain name system, without the default port. Refuses `site_not_valid`. */
+export function siteHost(typed: string): string {
   const isWild = typed.startsWith('*.')
   const plain = isWild ? typed.slice(2) : typed
   const scheme = LOCAL.test(plain) ? 'http' : 'https'
@@ -45,12 +42,16 @@ export async function siteHost(typed: string): Promise<string> {
   const host = url?.host ?? ''
   if (!url || host === '' || !(NAME.test(host) || (LOCAL.test(host) && !isWild)))
     throw new Refusal('site_not_valid', 'Name the host alone, such as shop.example, *.shop.example or localhost:3000.')
-  if (isWild) {
-    const { getDomain } = await import('tldts')
-    if (getDomain(url.hostname, { allowPrivateDomains: true }) === null)
-      throw new Refusal('site_not_valid', `Names below ${url.hostname} belong to many owners. Name yours.`)
-  }
   return isWild ? `*.${host}` : host
+}
+
+/** A wildcard must stay below a domain of one owner: below `github.io` everybody has pages. Refuses `site_not_valid`. */
+export async function refuseManyOwners(host: string): Promise<void> {
+  if (!host.startsWith('*.')) return
+  const { getDomain } = await import('tldts')
+  const { hostname } = new URL(`https://${host.slice(2)}`)
+  if (getDomain(hostname, { allowPrivateDomains: true }) === null)
+    throw new Refusal('site_not_valid', `Names below ${hostname} belong to many owners. Name yours.`)
 }
 
 export async function listSites(db: Db, sellerId: string): Promise<Site[]> {

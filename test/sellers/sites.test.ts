@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { isOnSites, siteHost, sourceOf } from '../../src/sellers/sites.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
@@ -82,6 +83,15 @@ test('each seller has sites of their own, and removes only those', async () => {
   assertProblem(await remove(ann, 'ann.example'), 404, 'site_not_found')
 })
 
+test('a wildcard can be removed after many owners got names below it', async () => {
+  const eve = await newSeller()
+  await put(eve, '*.pages.example')
+  await sql`update sites set host = '*.github.io' where host = '*.pages.example'`.execute(shared().db)
+  assert.deepEqual(await hosts(eve), ['*.github.io'])
+  assert.equal((await remove(eve, '*.GitHub.io')).status, 204)
+  assert.deepEqual(await hosts(eve), [])
+})
+
 test('a seller has at most 20 sites, also when all are added at once', async () => {
   const eve = await newSeller()
   const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => put(eve, `s${n}.shop.example`)))
@@ -129,7 +139,7 @@ test('an address lies on a site only with the same scheme, host and port', () =>
 })
 
 test('a site stands in a policy with its scheme', async () => {
-  assert.equal(sourceOf(await siteHost('*.shop.example')), 'https://*.shop.example')
-  assert.equal(sourceOf(await siteHost('localhost:3000')), 'http://localhost:3000')
-  assert.equal(sourceOf(await siteHost('127.0.0.1')), 'http://127.0.0.1')
+  assert.equal(sourceOf(siteHost('*.shop.example')), 'https://*.shop.example')
+  assert.equal(sourceOf(siteHost('localhost:3000')), 'http://localhost:3000')
+  assert.equal(sourceOf(siteHost('127.0.0.1')), 'http://127.0.0.1')
 })
