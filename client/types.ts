@@ -419,7 +419,7 @@ export interface NewOrder {
   taxId?: string
   /** The buyer stays with `country`, though the connection comes from another one. Without it that is 422 `country_unconfirmed`. */
   countryConfirmed?: boolean
-  /** The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English. */
+  /** The language of the mails to the buyer, such as `de`. By default, and for one that the service does not speak, that of `Accept-Language`, else English. */
   locale?: string
   /** Your own id of the order, such as a cart or a user. Only the seller sees it. */
   clientReferenceId?: string

@@ -102,7 +102,7 @@ export const Checkout = Type.Object({
       pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$',
       maxLength: 44,
       description:
-        'The language of the mails to the buyer, such as `de`. By default that of `Accept-Language`. For one that the service does not speak, English.',
+        'The language of the mails to the buyer, such as `de`. By default, and for one that the service does not speak, that of `Accept-Language`, else English.',
       examples: ['de'],
     }),
   ),
