@@ -69,7 +69,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
     },
     tags: [...TAGS],
   },
-  // limits, allowed origins and streamed bodies are options of the route and not in its schema
+  // budgets, allowed origins and streamed bodies are options of the route and not in its schema
   transform: <Kept extends object>({
     schema,
     url,
@@ -77,11 +77,11 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   }: {
     schema: Kept
     url: string
-    route: { config?: { anyOrigin?: boolean } }
+    route: { config?: { anyOrigin?: boolean; unmetered?: boolean } }
   }) => ({
     schema: {
       ...schema,
-      'x-limited': route.config !== undefined && 'rateLimit' in route.config,
+      'x-unmetered': route.config?.unmetered === true,
       'x-any-origin': route.config?.anyOrigin === true,
       'x-bytes': route.config !== undefined && 'streamed' in route.config,
     },

@@ -18,7 +18,7 @@ export interface Operation {
   security?: object[]
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // oxfmt-ignore
   requestBody?: { content: Record<string, Media> }
-  'x-limited'?: boolean
+  'x-unmetered'?: boolean
   'x-any-origin'?: boolean
   'x-bytes'?: boolean
   responses: Record<string, { description?: string; headers?: object; content?: Record<string, Media> }>
@@ -55,7 +55,7 @@ export function describeApi(server: Server): Description {
       const codes = refusalsOf(operation, UNSAFE.test(method) && !operation['x-any-origin'])
       for (const code of codes) listed.add(code)
       operation.responses = withRefusals(operation, codes)
-      for (const name of ['x-limited', 'x-any-origin', 'x-bytes'] as const) delete operation[name]
+      for (const name of ['x-unmetered', 'x-any-origin', 'x-bytes'] as const) delete operation[name]
     }
   }
   addTags(description)
@@ -111,7 +111,8 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
   )
   const named = [...description.matchAll(/`(\w+)`/g)].map(([, word]) => word!).filter(isProblemCode)
   const kinds: [boolean | undefined, ProblemCode[]][] = [
-    ['4XX' in responses, ['card_number_refused']],
+    ['4XX' in responses, ['card_number_refused', 'misdirected_request']],
+    ['4XX' in responses && !operation['x-unmetered'], ['rate_limited']],
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
     [tags.includes('Operator'), ['not_found', 'other_account']],
@@ -120,7 +121,6 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     [hasWay(security, 'session') && !hasWay(security, 'apiKey'), ['key_not_accepted']],
     [hasWay(security, 'apiKey'), KEY_CODES],
     [isOurPagesOnly, ['origin_not_allowed']],
-    [operation['x-limited'], ['rate_limited']],
     ['5XX' in responses, ['internal_error', 'database_unavailable']],
   ]
   const ids = parameters.flatMap(({ in: place, name }) => (place === 'path' ? (NO_SUCH[name] ?? []) : []))
