@@ -175,6 +175,25 @@ test('a script that misuses the client does not compile, and one that uses it do
   assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 6}`), stdout) // oxfmt-ignore
 })
 
+test('every sample of the documents compiles with the installed client', async () => {
+  const names: string[] = []
+  for (const document of [
+    path.join(folder, 'node_modules/till-client/README.md'),
+    path.join(ROOT, 'docs/integrate.md'),
+  ]) {
+    const text = await fs.readFile(document, 'utf8')
+    // a later sample goes on with the names of the ones before it
+    const samples = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
+    assert(samples.length > 0, document)
+    names.push(`samples-${names.length}.ts`)
+    await fs.writeFile(path.join(folder, names.at(-1)!), `${samples.join('\n')}\nexport {}\n`)
+  }
+  const types = ['--types', 'node', '--typeRoots', path.join(ROOT, 'node_modules/@types')]
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', ...types] // oxfmt-ignore
+  const { stdout } = await inFolder(process.execPath, [TSC, ...options, ...names]).catch((error) => error)
+  assert.equal(stdout, '')
+})
+
 test('the checkout adds three kilobytes to a page at the most', async (t) => {
   await fs.writeFile(path.join(folder, 'page.js'), `export { createTill } from 'till-client'`)
   const entry = path.join(folder, 'page.js')
