@@ -165,6 +165,8 @@ export interface CreatedOrder {
   }
   /** The line that the bank prints for a card payment: 5 to 22 characters. */
   statementDescriptor: string
+  /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+  onStatement?: false
   /** The state of the order. */
   status:
     | 'pending'
@@ -731,6 +733,8 @@ export interface OrderStatus {
   /** With `sync=1`: whether this request synced with the processor. */
   synced?: boolean
   statementDescriptor?: string
+  /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+  onStatement?: false
   /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken?: string
   /** Present only with the matching address. */
@@ -930,6 +934,8 @@ export interface PublicProduct {
       live: boolean
       /** The processor whose payment form the browser needs. */
       processor?: string
+      /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+      onStatement?: false
       /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
       form?: {
         publishableKey: string
@@ -1045,6 +1051,8 @@ export interface PublicProduct {
     live: boolean
     /** The processor whose payment form the browser needs. */
     processor?: string
+    /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+    onStatement?: false
     /** The settings with which the browser can show the payment form before there is an order. With a `discountCode` they are those of an order with this code. */
     form?: {
       publishableKey: string
@@ -2214,6 +2222,8 @@ export interface Api {
       }
       /** The line that the bank prints for a card payment: 5 to 22 characters. */
       statementDescriptor: string
+      /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+      onStatement?: false
       /** The state of the order. */
       status:
         | 'pending'

@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { CURRENCIES } from '../kit/currencies.ts'
 import { decimalsOf } from '../kit/money.ts'
+import { paidBy } from '../orders/paid-by.ts'
 import { isPaymentReturned } from '../orders/returned-money.ts'
 import type { State } from '../orders/states.ts'
+import type { PaidBy } from '../processors/statement-line.ts'
 import { type Decimal, type StatementLine, minorUnits } from './statement-line.ts'
 
 export interface FoundOrder {
@@ -17,6 +19,7 @@ export interface FoundOrder {
   currency: string
   refundedMinor: number
   statementDescriptor: string
+  paidBy: PaidBy | null
   createdAt: Date
   paidAt: Date | null
 }
@@ -55,7 +58,7 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
   const prices = sale ? pricesOf(sale.amounts) : []
   const { rows } = await sql<FoundOrder>`
     select o.id, o.state, ${isPaymentReturned} as "paymentReturned", o.product_name as "productName", s.name as "sellerName", o.amount_minor as "amountMinor",
-      o.currency, o.refunded_minor as "refundedMinor", o.statement_descriptor as "statementDescriptor",
+      o.currency, o.refunded_minor as "refundedMinor", o.statement_descriptor as "statementDescriptor", ${paidBy} as "paidBy",
       o.created_at as "createdAt", o.paid_at as "paidAt"
     from orders o
     join sellers s on s.id = o.seller_id

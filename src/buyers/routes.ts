@@ -4,6 +4,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { localeOf } from '../kit/locales.ts'
 import { refusing } from '../kit/schema.ts'
+import { onStatement } from '../orders/paid-by.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type FoundOrder, findCharges } from './charges.ts'
 import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
@@ -102,6 +103,7 @@ const orderView = (order: FoundOrder, orderUrl: string): ChargeOrder => ({
   currency: order.currency,
   refundedAmount: order.refundedMinor,
   statementDescriptor: order.statementDescriptor,
+  ...onStatement(order.paidBy),
   createdAt: order.createdAt.toISOString(),
   paidAt: order.paidAt?.toISOString() ?? null,
 })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Amount, Code, Currency, Time } from '../kit/schema.ts'
+import { OnStatement } from '../orders/paid-by.ts'
 import { PaymentReturned } from '../orders/returned-money.ts'
 import { STATES } from '../orders/states.ts'
 
@@ -50,6 +51,7 @@ export const ChargeOrder = Type.Object({
   currency: Currency,
   refundedAmount: Amount,
   statementDescriptor: Type.String(),
+  onStatement: OnStatement,
   createdAt: Time,
   paidAt: Type.Union([Time, Type.Null()]),
 })

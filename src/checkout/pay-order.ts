@@ -9,6 +9,7 @@ import { type CreatedOrder, orderTaxView } from '../orders/new-order.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
 import { orderToPay } from '../orders/payable.ts'
+import { onStatement } from '../orders/paid-by.ts'
 import { waitsForPayment } from '../orders/states.ts'
 import { familyOf } from '../processors/connected.ts'
 import { processorFor } from '../processors/routing.ts'
@@ -80,7 +81,8 @@ export function payOrderRoute(server: Server, parts: PayOrderParts): void {
 /** Starts the payment of an order that waits for one, or finds the payment under way. Refuses `payment_closed`. */
 export async function readyToPay({ processors, payments, findOrder, passes }: Paying, order: CreatedOrder) {
   const waits = waitsForPayment(order.state)
-  const processor = order.amountMinor > 0 && waits ? processorFor(processors, order.currency) : undefined
+  const serving = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
+  const processor = waits ? serving : undefined
   const started = processor && (await payments.start(processor, order))
   // the processor may have reported meanwhile that the order is paid
   const status = processor && !started ? (await findOrder(order.id))!.state : order.state
@@ -93,6 +95,7 @@ export async function readyToPay({ processors, payments, findOrder, passes }: Pa
     currency: order.currency,
     ...(order.tax && { tax: orderTaxView(order.tax) }),
     statementDescriptor: order.statementDescriptor,
+    ...(serving && onStatement({ processor: started?.processor ?? serving.name })),
     status,
     ...(started && {
       clientSecret: started.clientSecret,

@@ -3,6 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { currenciesOf } from '../kit/country-currency.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
+import { onStatement } from '../orders/paid-by.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
 import { type PriceRow, priceOf } from '../products/prices.ts'
@@ -63,7 +64,11 @@ export function priceView(
   return {
     ...priceOf(price),
     rails: orderedRails(processor?.rails(currency) ?? [], { currency, country }),
-    payments: { live: processor !== undefined, ...(processor && { processor: processor.name }), ...(form && { form }) },
+    payments: {
+      live: processor !== undefined,
+      ...(processor && { processor: processor.name, ...onStatement({ processor: processor.name }) }),
+      ...(form && { form }),
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Amount, Currency } from '../kit/schema.ts'
 import { AskedConsent } from '../orders/consents/consents.ts'
 import { DISCOUNT_STEPS } from '../orders/discounts/schema.ts'
+import { OnStatement } from '../orders/paid-by.ts'
 import { RAILS } from '../processors/rails.ts'
 import { ImageUrl, ImageUrls, Price } from '../products/schema.ts'
 import { BrandFields } from '../sellers/brand.ts'
@@ -47,6 +48,7 @@ const Rails = Type.Array(Rail, {
 const Payments = Type.Object({
   live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
   processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
+  onStatement: OnStatement,
   form: Type.Optional(
     Type.Object(
       {

@@ -7,6 +7,7 @@ import { GivenConsent } from '../orders/consents/consents.ts'
 import { Download } from '../orders/links.ts'
 import { ListedInvoice } from '../orders/invoice-links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
+import { OnStatement } from '../orders/paid-by.ts'
 import { PaymentReturned } from '../orders/returned-money.ts'
 import { STATES } from '../orders/states.ts'
 import { BrandFields } from '../sellers/brand.ts'
@@ -129,6 +130,7 @@ const Payment = {
   statementDescriptor: Type.String({
     description: 'The line that the bank prints for a card payment: 5 to 22 characters.',
   }),
+  onStatement: OnStatement,
   status: Status,
   clientSecret: Type.Optional(
     Type.String({ description: 'For the payment form. Present only when payments are live.' }),
@@ -208,6 +210,7 @@ export const OrderStatus = Type.Object({
     Type.Boolean({ description: 'With `sync=1`: whether this request synced with the processor.' }),
   ),
   statementDescriptor: Type.Optional(Type.String()),
+  onStatement: OnStatement,
   statusToken: Type.Optional(StatusToken),
   seller: Type.Optional(Seller),
   product: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),

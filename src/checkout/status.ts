@@ -3,6 +3,7 @@ import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { orderTaxView } from '../orders/new-order.ts'
 import { detailsUntil, invoiceLinks, type InvoiceUrl, netOf } from '../orders/invoice-links.ts'
 import type { Pass } from '../orders/order-passes.ts'
+import { onStatement } from '../orders/paid-by.ts'
 import { isDelivered, waitsForPayment } from '../orders/states.ts'
 import { recalledFilesOf } from '../products/schema.ts'
 import { brandView } from '../sellers/brand.ts'
@@ -54,6 +55,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
   }
   const price = {
     statementDescriptor: order.statementDescriptor,
+    ...onStatement(order.paidBy),
     ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
     ...(order.tax && { tax: orderTaxView(order.tax) }),
   }

@@ -10,7 +10,9 @@ import type { Brand } from '../sellers/brand.ts'
 import { chargedBackMinor, isFullRefundPending, isPaymentReturned } from './returned-money.ts'
 import { type OrderTax, taxOfOrder } from './new-order.ts'
 import type { State } from './states.ts'
+import { paidBy } from './paid-by.ts'
 import type { Rail } from '../processors/rails.ts'
+import type { PaidBy } from '../processors/statement-line.ts'
 
 /** The wrong addresses that were tried for an order lately, and the time until they are forgotten. */
 export interface WrongEmails {
@@ -45,6 +47,7 @@ export interface OrderView {
   /** The money that banks took back. */
   chargedBackMinor: number
   statementDescriptor: string
+  paidBy: PaidBy | null
   productId: string
   productName: string
   sellerName: string
@@ -84,7 +87,7 @@ const readOrders = compiledOnce<{ ids: readonly string[] }, OrderView>(
   (given) => sql`
     select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, ${taxOfOrder(sql`o`)} as tax, o.refunded_minor as "refundedMinor",
       ${chargedBackMinor} as "chargedBackMinor",
-      o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
+      o.statement_descriptor as "statementDescriptor", ${paidBy} as "paidBy", o.product_id as "productId", o.product_name as "productName", o.rail,
       s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,
       o.created_at as "createdAt", o.paid_at as "paidAt", now() as "readAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
       case when o.state = 'processing' then

@@ -14,8 +14,10 @@ import { isFullRefundPending } from './returned-money.ts'
 import { BUYER_MAILS, buyerMail } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
 import { taxOfOrder } from './new-order.ts'
+import { paidBy } from './paid-by.ts'
 import { recordBounce, clearBounce } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
+import { type PaidBy, printsOurLine } from '../processors/statement-line.ts'
 import { inOrder } from '../products/find.ts'
 import { mailColours } from '../sellers/accent.ts'
 import { inLocale } from './urls.ts'
@@ -72,12 +74,12 @@ interface Wanted {
 
 const readMailOrders = compiledOnce<
   { orderIds: readonly string[]; fileIds: readonly (string | null)[] },
-  Omit<MailOrder, 'delivered'> & { at: number }
+  Omit<MailOrder, 'delivered' | 'statementDescriptor'> & { at: number; descriptor: string; paidBy: PaidBy | null }
 >(
   (given) => sql`
     select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
       coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
-      o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
+      o.statement_descriptor as descriptor, ${paidBy} as "paidBy", o.paid_at as "paidAt", p.image_id as "imageId",
       o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
       bought.names as "fileNames", bought.count as "fileCount",
       o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
@@ -105,7 +107,11 @@ function mailOrderReader(
         fileIds: wanted.map(({ fileId }) => fileId ?? null),
       })
       const found = new Map(
-        rows.map(({ at, ...order }) => [at, { ...order, delivered: order.isOpen && order.fileCount > 0 }]),
+        rows.map(({ at, descriptor, paidBy: by, ...order }) => {
+          const isOurLine = order.amountMinor > 0 && printsOurLine(by)
+          const delivered = order.isOpen && order.fileCount > 0
+          return [at, { ...order, delivered, statementDescriptor: isOurLine ? descriptor : null }]
+        }),
       )
       return wanted.map((_, at) => found.get(at + 1))
     },

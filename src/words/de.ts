@@ -648,6 +648,8 @@ export const de: Catalogue = {
     disputedTitle: 'Ihre Bank hat uns gesagt, dass Sie eine Zahlung bestreiten.',
     disputedText:
       'Solange Ihre Bank die Zahlung für {product} prüft, lassen sich die Dateien nicht herunterladen. Wollten Sie sie nicht bestreiten, sagen Sie es Ihrer Bank: Die Zeile auf Ihrem Kontoauszug lautet {line}.',
+    disputedNoLine:
+      'Solange Ihre Bank die Zahlung für {product} prüft, lassen sich die Dateien nicht herunterladen. Wollten Sie sie nicht bestreiten, sagen Sie es Ihrer Bank.',
     won: 'Ihre Dateien sind wieder da',
     wonTitle: 'Ihre Bank hat den Streit beendet. Die Dateien gehören wieder Ihnen.',
     wonText: 'Die Zahlung für {product} bleibt bestehen, und die Dateien lassen sich wieder herunterladen.',

@@ -642,6 +642,8 @@ export const en = {
     disputedTitle: 'Your bank told us that you dispute a payment.',
     disputedText:
       'While your bank looks at the payment for {product}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads {line}.',
+    disputedNoLine:
+      'While your bank looks at the payment for {product}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank.',
     won: 'Your files are back',
     wonTitle: 'Your bank has closed the dispute. The files are yours again.',
     wonText: 'The payment for {product} stands, and its files can be downloaded again.',

@@ -634,6 +634,8 @@ export const es: Catalogue = {
     disputedTitle: 'Su banco nos dijo que usted disputa un pago.',
     disputedText:
       'Mientras su banco examina el pago de {product}, sus archivos no se pueden descargar. Si no quería disputarlo, dígaselo a su banco: la línea de su extracto dice {line}.',
+    disputedNoLine:
+      'Mientras su banco examina el pago de {product}, sus archivos no se pueden descargar. Si no quería disputarlo, dígaselo a su banco.',
     won: 'Sus archivos han vuelto',
     wonTitle: 'Su banco ha cerrado la disputa. Los archivos vuelven a ser suyos.',
     wonText: 'El pago de {product} se mantiene y sus archivos se pueden descargar de nuevo.',

@@ -643,6 +643,8 @@ export const fr: Catalogue = {
     disputedTitle: 'Votre banque nous a dit que vous contestez un paiement.',
     disputedText:
       'Pendant que votre banque examine le paiement pour {product}, ses fichiers ne peuvent pas être téléchargés. Si vous ne vouliez pas le contester, dites-le à votre banque : la ligne de votre relevé indique {line}.',
+    disputedNoLine:
+      'Pendant que votre banque examine le paiement pour {product}, ses fichiers ne peuvent pas être téléchargés. Si vous ne vouliez pas le contester, dites-le à votre banque.',
     won: 'Vos fichiers sont de retour',
     wonTitle: 'Votre banque a clos la contestation. Les fichiers sont de nouveau à vous.',
     wonText: 'Le paiement pour {product} est maintenu, et ses fichiers peuvent de nouveau être téléchargés.',

@@ -635,6 +635,8 @@ export const id: Catalogue = {
     disputedTitle: 'Bank Anda memberi tahu kami bahwa Anda menyengketakan suatu pembayaran.',
     disputedText:
       'Selama bank Anda memeriksa pembayaran untuk {product}, filenya tidak dapat diunduh. Jika Anda tidak bermaksud menyengketakannya, beri tahu bank Anda: baris di rekening koran Anda berbunyi {line}.',
+    disputedNoLine:
+      'Selama bank Anda memeriksa pembayaran untuk {product}, filenya tidak dapat diunduh. Jika Anda tidak bermaksud menyengketakannya, beri tahu bank Anda.',
     won: 'File Anda kembali',
     wonTitle: 'Bank Anda telah menutup sengketa. File kembali menjadi milik Anda.',
     wonText: 'Pembayaran untuk {product} tetap berlaku, dan filenya dapat diunduh lagi.',

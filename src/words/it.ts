@@ -635,6 +635,8 @@ export const it: Catalogue = {
     disputedTitle: 'La sua banca ci ha detto che lei contesta un pagamento.',
     disputedText:
       'Mentre la sua banca esamina il pagamento per {product}, i file non si possono scaricare. Se non voleva contestarlo, lo dica alla sua banca: la riga dell’estratto conto riporta {line}.',
+    disputedNoLine:
+      'Mentre la sua banca esamina il pagamento per {product}, i file non si possono scaricare. Se non voleva contestarlo, lo dica alla sua banca.',
     won: 'I suoi file sono tornati',
     wonTitle: 'La sua banca ha chiuso la contestazione. I file sono di nuovo suoi.',
     wonText: 'Il pagamento per {product} resta valido e i file si possono scaricare di nuovo.',

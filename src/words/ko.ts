@@ -620,6 +620,8 @@ export const ko: Catalogue = {
     disputedTitle: '은행에서 결제 이의 제기를 알려 왔습니다.',
     disputedText:
       '은행이 {product} 결제를 검토하는 동안 파일을 내려받을 수 없습니다. 이의를 제기하려던 것이 아니라면 은행에 알려 주세요. 명세서의 항목은 {line}입니다.',
+    disputedNoLine:
+      '은행이 {product} 결제를 검토하는 동안 파일을 내려받을 수 없습니다. 이의를 제기하려던 것이 아니라면 은행에 알려 주세요.',
     won: '파일을 다시 이용할 수 있습니다',
     wonTitle: '은행이 분쟁을 종료했습니다. 파일을 다시 이용할 수 있습니다.',
     wonText: '{product} 결제가 유지되며 파일을 다시 내려받을 수 있습니다.',

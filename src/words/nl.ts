@@ -634,6 +634,8 @@ export const nl: Catalogue = {
     disputedTitle: 'Uw bank liet ons weten dat u een betaling betwist.',
     disputedText:
       'Zolang uw bank de betaling voor {product} bekijkt, kunnen de bestanden niet worden gedownload. Wilde u haar niet betwisten, zeg dat dan uw bank: de regel op uw afschrift luidt {line}.',
+    disputedNoLine:
+      'Zolang uw bank de betaling voor {product} bekijkt, kunnen de bestanden niet worden gedownload. Wilde u haar niet betwisten, zeg dat dan uw bank.',
     won: 'Uw bestanden zijn terug',
     wonTitle: 'Uw bank heeft het geschil gesloten. De bestanden zijn weer van u.',
     wonText: 'De betaling voor {product} blijft staan en de bestanden kunnen weer worden gedownload.',

@@ -629,6 +629,8 @@ export const pl: Catalogue = {
     disputedTitle: 'Twój bank poinformował nas, że kwestionujesz płatność.',
     disputedText:
       'Dopóki bank sprawdza płatność za {product}, plików nie można pobrać. Jeśli to pomyłka, powiedz o tym bankowi: pozycja na wyciągu brzmi {line}.',
+    disputedNoLine:
+      'Dopóki bank sprawdza płatność za {product}, plików nie można pobrać. Jeśli to pomyłka, powiedz o tym bankowi.',
     won: 'Twoje pliki wróciły',
     wonTitle: 'Twój bank zamknął spór. Pliki znów są Twoje.',
     wonText: 'Płatność za {product} pozostaje w mocy i pliki można znów pobrać.',

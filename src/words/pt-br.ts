@@ -629,6 +629,8 @@ export const ptBR: Catalogue = {
     disputedTitle: 'Seu banco nos disse que você contesta um pagamento.',
     disputedText:
       'Enquanto seu banco analisa o pagamento de {product}, os arquivos não podem ser baixados. Se você não queria contestá-lo, avise seu banco: a linha do extrato é {line}.',
+    disputedNoLine:
+      'Enquanto seu banco analisa o pagamento de {product}, os arquivos não podem ser baixados. Se você não queria contestá-lo, avise seu banco.',
     won: 'Seus arquivos voltaram',
     wonTitle: 'Seu banco encerrou a disputa. Os arquivos são seus de novo.',
     wonText: 'O pagamento de {product} está mantido, e os arquivos podem ser baixados de novo.',

@@ -623,6 +623,8 @@ export const tr: Catalogue = {
     disputedTitle: 'Bankanız bir ödemeye itiraz ettiğinizi bildirdi.',
     disputedText:
       'Bankanız {product} için ödemeyi incelerken dosyaları indirilemez. İtiraz etmek istemediyseniz bankanıza söyleyin: ekstrenizdeki satır {line}.',
+    disputedNoLine:
+      'Bankanız {product} için ödemeyi incelerken dosyaları indirilemez. İtiraz etmek istemediyseniz bankanıza söyleyin.',
     won: 'Dosyalarınız geri geldi',
     wonTitle: 'Bankanız itirazı kapattı. Dosyalar yeniden sizin.',
     wonText: '{product} için ödeme geçerli kalıyor ve dosyaları yeniden indirilebilir.',

@@ -596,6 +596,7 @@ export const zhHans: Catalogue = {
     disputedTitle: '您的银行告知我们，您对一笔付款提出了争议。',
     disputedText:
       '在您的银行核查 {product} 的付款期间，文件无法下载。如果您无意提出争议，请告知您的银行：账单上的文字是 {line}。',
+    disputedNoLine: '在您的银行核查 {product} 的付款期间，文件无法下载。如果您无意提出争议，请告知您的银行。',
     won: '您的文件已恢复',
     wonTitle: '您的银行已结束争议。文件重新归您使用。',
     wonText: '{product} 的付款有效，文件可以再次下载。',

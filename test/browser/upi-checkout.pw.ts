@@ -71,6 +71,21 @@ for (const [size, way] of [
   })
 }
 
+test('Razorpay and the bank choose the line on the statement, so no page names ours', async ({ page }) => {
+  const named = page.getByText(/On your statement|Appears on your statement|TILL\*/)
+  await toForm(page)
+  await expect(payButton(page)).toBeVisible()
+  await expect(named).toHaveCount(0)
+  await openWindow(page)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+  const orderId = await shownOrderId(page)
+  await expect(named).toHaveCount(0)
+  await page.goto(`${shop.url}/order/?order=${orderId}`)
+  await expect(page.getByText('Paid with')).toBeVisible()
+  await expect(named).toHaveCount(0)
+})
+
 test('the window is closed without paying: the page asks the service, then the buyer can choose again', async ({
   page,
 }) => {

@@ -80,7 +80,7 @@ function Order({ order, email }: { order: ChargeOrder; email: string }) {
         <p class="soft">{say(wordsOf('library').by, { seller: order.seller.name })}</p>
       </div>
       <dl class="lines">
-        <Fact name={shared.onStatement} value={order.statementDescriptor} mono />
+        {order.onStatement !== false && <Fact name={shared.onStatement} value={order.statementDescriptor} mono />}
         <Fact
           name={order.paidAt ? shared.paid : wordsOf('order').ordered}
           value={moment(order.paidAt ?? order.createdAt)}

@@ -124,7 +124,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
             />
           )}
           <Line name={words.sentTo} value={email} wide />
-          {order.statementDescriptor && order.amount > 0 && (
+          {(order.onStatement ?? order.statementDescriptor) && order.amount > 0 && (
             <Line name={shared.onStatement} value={order.statementDescriptor} wide mono />
           )}
           <Line

@@ -21,11 +21,10 @@ export function trackAttempts({ get, set }: Store<State>, productId: string) {
   }
 
   /** Takes an answer of the service. `elsewhere`: the buyer is paying in another tab at the moment. */
-  function accept(answer: OrderStatus, elsewhere: boolean): void {
-    const { order: shown, kept, created, notice, failedAt, busy } = get()
+  function accept(order: OrderStatus, elsewhere: boolean): void {
+    const { order: shown, kept, notice, failedAt, busy } = get()
     // A slow, older answer must not undo a newer one.
-    if (isSettled(shown?.status) && !isSettled(answer.status)) return
-    const order = { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor }
+    if (isSettled(shown?.status) && !isSettled(order.status)) return
     set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
     if (isSettled(order.status)) {
       keepAttempt(undefined, { ...NO_NOTICE, trouble: undefined })

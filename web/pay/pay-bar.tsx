@@ -10,8 +10,8 @@ const shared = wordsOf('ui')
 
 interface PayBarProps {
   total: Total
-  /** The line that the bank prints. */
-  descriptor: string | undefined
+  /** The line that the bank prints. False: it is not ours. */
+  descriptor: string | false | undefined
   /** The form needs the order first. */
   isFirst: boolean
   isPressed: boolean

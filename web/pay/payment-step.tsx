@@ -70,7 +70,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       {(total.isFree || !form.failed) && (
         <PayBar
           total={total}
-          descriptor={order?.statementDescriptor ?? product.statementDescriptor}
+          descriptor={product.payments.onStatement ?? order?.statementDescriptor ?? product.statementDescriptor}
           isFirst={needsOrder({ product, state })}
           isPressed={press.busy}
           busy={busy}

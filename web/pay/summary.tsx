@@ -99,7 +99,7 @@ function OrderLines({ order, total, price }: OrderLinesProps) {
           <b class="mono">{shortNumber(order.orderId)}</b> <Copyable text={order.orderId} name={shared.orderNumber} />
         </dd>
       </div>
-      {order.statementDescriptor && order.amount > 0 && (
+      {(order.onStatement ?? order.statementDescriptor) && order.amount > 0 && (
         <div class="wide statement">
           <dt>{shared.onStatement}</dt>
           <dd class="mono">{order.statementDescriptor}</dd>

@@ -50,7 +50,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData, r
         ...discountFacts(order, reading),
         [mail.amount, isFree(order) ? ui.free : price(order, reading)],
         ...taxFacts(order, reading),
-        ...(isFree(order) ? [] : descriptorFacts(order, reading)),
+        ...descriptorFacts(order, reading),
         [isFree(order) ? page.ordered : ui.paid, order.paidAt ? timeText(order.paidAt, reading.locale) : ''],
         ...railFacts(order, reading),
         ...numberFacts(order, reading),
@@ -135,10 +135,11 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData, r
   },
   disputed(order, data, reading) {
     const { mail } = reading.words
+    const { productName: product, statementDescriptor: line } = order
     return {
       about: mail.disputed,
       title: mail.disputedTitle,
-      text: say(mail.disputedText, { product: order.productName, line: order.statementDescriptor }),
+      text: line ? say(mail.disputedText, { product, line }) : say(mail.disputedNoLine, { product }),
       button: mail.viewOrder,
       facts: [[mail.amount, money(order, data, reading.locale)], ...orderFacts(order, reading)],
     }
@@ -200,9 +201,8 @@ type Facts = MailText['facts']
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const price = ({ amountMinor, currency }: MailOrder, { locale }: Reading): string =>
   formatMoney(amountMinor, currency, locale)
-const descriptorFacts = (order: MailOrder, { words }: Reading): Facts => [
-  [words.ui.onStatement, order.statementDescriptor],
-]
+const descriptorFacts = ({ statementDescriptor: line }: MailOrder, { words }: Reading): Facts =>
+  line === null ? [] : [[words.ui.onStatement, line]]
 const numberFacts = (order: MailOrder, { words }: Reading): Facts => [[words.ui.orderNumber, numberOf(order)]]
 const orderFacts = (order: MailOrder, reading: Reading): Facts => [
   ...descriptorFacts(order, reading),

@@ -82,7 +82,8 @@ export interface MailOrder {
   discountMinor: number
   refundedMinor: number
   currency: string
-  statementDescriptor: string
+  /** The line on the buyer's statement. Null: it is not ours, or the order was free. */
+  statementDescriptor: string | null
   paidAt: Date | null
   /** The product's picture. */
   imageId: string | null
@@ -125,7 +126,7 @@ export const withGuardedNames = (order: MailOrder): MailOrder =>
         productName: unlinked(order.productName),
         seller: unlinked(order.seller),
         supportEmail: unlinked(order.supportEmail),
-        statementDescriptor: unlinked(order.statementDescriptor),
+        statementDescriptor: order.statementDescriptor === null ? null : unlinked(order.statementDescriptor),
         fileName: order.fileName === null ? null : unlinked(order.fileName),
         imageId: null,
         fileNames: [],

@@ -13,6 +13,7 @@ export const Metadata = Type.Record(Type.String(), Type.String())
 const PaymentId = idOf('pi')
 /** Charges of cards begin with `ch_`, other charges with `py_`. Their refunds begin with `re_` and `pyr_`. */
 export const ChargeId = idOf('ch', 'py')
+export const isCardCharge = (chargeId: string): boolean => chargeId.startsWith('ch_')
 
 const PaymentIntent = Type.Object({
   id: PaymentId,
