@@ -1,4 +1,5 @@
 import { holdsCardNumber } from '../kit/card-numbers.ts'
+import { isCountry } from '../kit/country.ts'
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 
@@ -51,8 +52,6 @@ const INDIAN_NUMBER: NumberForm = {
 }
 
 const IFSC_LENGTH = 11
-/** Codes that the runtime can name, and that are no country. */
-const NO_COUNTRIES = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ'])
 
 /**
  * The destination in the form in which it is sealed. Refuses `validation_failed` with every wrong field, `iban_invalid`, `bic_invalid`,
@@ -164,8 +163,3 @@ export function checkedIndianAccount(
 }
 
 const oneLine = (text: string): string => text.toWellFormed().replaceAll(/\s+/g, ' ').trim()
-
-function isCountry(code: string): boolean {
-  if (!/^[A-Z]{2}$/.test(code) || NO_COUNTRIES.has(code)) return false
-  return new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(code) !== undefined
-}

@@ -110,6 +110,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(page.getByLabel('Country of the account')).toBeFocused()
     await expect(page.getByRole('alert').first()).toHaveText('Please choose the country of the account.')
+    await expect(page.getByRole('option', { name: 'Germany', exact: true })).toHaveCount(1)
     await page.getByLabel('Country of the account').selectOption('CH')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(page.getByLabel('What a bank needs to pay you')).toBeFocused()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { payoutSeal } from '../../src/payouts/details.ts'
-import { openDestination } from '../../src/payouts/destination.ts'
+import { openDestination, sealDestination } from '../../src/payouts/destination.ts'
 import { SCOPES } from '../../src/sellers/keys/scopes.ts'
 import { makeKey, programWith } from '../support/keys.ts'
 import { operatorOf } from '../operator/support.ts'
@@ -120,6 +120,9 @@ test('fields that are missing, too much or not plain text are named', async () =
     [{ ...ELSEWHERE, country: 'ZZ' }, ['country']],
     [{ ...ELSEWHERE, country: '1A' }, ['country']],
     [{ ...ELSEWHERE, country: 'EU' }, ['country']],
+    // codes that others have replaced
+    [{ ...ELSEWHERE, country: 'UK' }, ['country']],
+    [{ ...ELSEWHERE, country: 'DD' }, ['country']],
   ]
   for (const [body, paths] of cases) {
     const answer = await put(browser, 'USD', body)
@@ -296,6 +299,19 @@ test('an account whose mailbox nobody has proved takes no payout details', async
   await sql`update sellers set email_proven_at = null where id = ${id}`.execute(shop.db)
   assertProblem(await put(browser, 'EUR', EURO), 403, 'recent_sign_in_required')
   assert.deepEqual(await list(browser), [])
+})
+
+test('details that an earlier release took with a replaced code of a country are shown and paid', async (t) => {
+  const shop = await startTestShop(t, MANUAL)
+  const seller = await dueSeller(shop)
+  const sealed = sealDestination(payoutSeal(shop.config.secrets), { ...ELSEWHERE, kind: 'other', country: 'UK' })
+  await sql`
+    update payout_details set country = 'UK', sealed = ${sealed} where seller_id = ${seller.sellerId}`.execute(shop.db)
+  assert.equal((await list(seller.browser))[0].country, 'UK')
+  const operator = await operatorOf(shop)
+  const { runId, payoutId } = await runs(operator).send(seller)
+  assert.match((await runs(operator).file(runId)).body, /AC12345678901/)
+  assert.equal((await runs(operator).mark(payoutId, 'paid')).status, 200)
 })
 
 test('a new secret opens what the old one sealed: details, payouts and bank files', async (t) => {

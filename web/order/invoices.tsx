@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { ApiError, type OrderStatus, putInvoiceDetails } from '../ui/api.ts'
+import { countriesIn } from '../ui/countries.ts'
 import { day, moment } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { typedBefore } from '../ui/language-choice.tsx'
@@ -214,7 +215,7 @@ const Country = ({ value, fault, tries, onValue }: FieldProps) => (
       onChange={(event) => onValue(event.currentTarget.value)}
     >
       <option value="">–</option>
-      {countries().map(([code, name]) => (
+      {Array.from(countriesIn(LOCALE), ([code, name]) => (
         <option key={code} value={code}>
           {name}
         </option>
@@ -227,22 +228,6 @@ const Country = ({ value, fault, tries, onValue }: FieldProps) => (
     )}
   </div>
 )
-
-const NO_COUNTRY = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ'])
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-
-/** The browser knows the countries and their names, so the page need not bring them. */
-function countries(): [code: string, name: string][] {
-  const names = new Intl.DisplayNames([LOCALE], { type: 'region', fallback: 'none' })
-  const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
-  return codes
-    .filter((code) => !NO_COUNTRY.has(code) && new Intl.Locale(`und-${code}`).region === code)
-    .flatMap((code): [string, string][] => {
-      const name = names.of(code)
-      return name ? [[code, name]] : []
-    })
-    .sort(([, a], [, b]) => a.localeCompare(b, LOCALE))
-}
 
 function ownRegion(): string {
   const region = new Intl.Locale(LOCALE).region ?? ''

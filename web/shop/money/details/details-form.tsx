@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { CURRENCIES } from '../../../../src/kit/currencies.ts'
 import { useAction } from '../../../ui/action.ts'
 import { ApiError } from '../../../ui/api.ts'
+import { countriesIn } from '../../../ui/countries.ts'
 import { Icon } from '../../../ui/icon.tsx'
 import { readTab, writeTab } from '../../../ui/tab-storage.ts'
 import { TextField, useFaultFocus } from '../../../ui/text-field.tsx'
@@ -177,7 +178,7 @@ function OtherFields({ typed, faults, tries, onType }: FieldsProps) {
           onChange={(event) => onType({ country: event.currentTarget.value })}
         >
           <option value="">Choose…</option>
-          {countries().map(([code, name]) => (
+          {Array.from(countriesIn('en'), ([code, name]) => (
             <option key={code} value={code}>
               {name}
             </option>
@@ -227,18 +228,3 @@ const CurrencyField = ({ value, onValue }: { value: string; onValue: (value: str
     </select>
   </div>
 )
-
-/** Every country that the browser can name. */
-function countries(): [code: string, name: string][] {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const codes = letters.flatMap((one) => letters.map((two) => one + two)).filter((code) => !NO_COUNTRIES.has(code))
-  const named = codes.flatMap((code) => {
-    const name = names.of(code)
-    return name ? [[code, name] as [string, string]] : []
-  })
-  return named.toSorted(([, one], [, two]) => one.localeCompare(two))
-}
-
-/** Codes that browsers can name, and that are no country. */
-const NO_COUNTRIES = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ'])
