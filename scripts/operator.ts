@@ -15,6 +15,7 @@ import { loadRatesAsOperator } from '../src/operator/tax-rates.ts'
 import { listRates, readRates } from '../src/taxes/rates.ts'
 import { sellsOnTrial } from '../src/processors/settings.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
+import { plain } from './terminal-text.ts'
 
 const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
 const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
@@ -178,9 +179,4 @@ async function showLog({ db }: { db: Db }, subject: string): Promise<string[]> {
     ({ at, actor, action, subject: about, detail }) =>
       `${at.toISOString()}  ${actor}  ${action}  ${about}  ${JSON.stringify(detail)}`,
   )
-}
-
-/** A seller's text without characters that control a terminal. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 }

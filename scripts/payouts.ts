@@ -13,6 +13,7 @@ import { filesOf } from '../src/payouts/export.ts'
 import { type RunRow, findRun, lineCount, linesOf, listRuns } from '../src/payouts/run-views.ts'
 import { exportParts } from '../src/payouts/writers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
+import { plain } from './terminal-text.ts'
 
 const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
 const USAGE = `npm run payouts -- COMMAND, where COMMAND is one of
@@ -219,9 +220,4 @@ async function readFile(parts: work.PayoutWork, file: string): Promise<string[]>
       return `${outcome}: ${reference} ${status} ${formatMoney(amountMinor, currency)}${expected}`
     }),
   ]
-}
-
-/** A seller's text without characters that control a terminal. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 }

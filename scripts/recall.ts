@@ -6,6 +6,7 @@ import { Refusal } from '../src/kit/errors.ts'
 import { MACHINE } from '../src/operator/log.ts'
 import { recallAsOperator } from '../src/operator/recall.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
+import { plain } from './terminal-text.ts'
 
 const [RECALLED, NO_SUCH_FILE, NOT_DONE] = [0, 1, 2]
 const USAGE = 'npm run recall -- file_… "the reason, for buyers"'
@@ -63,9 +64,4 @@ function readArguments(): { fileId: string; reason: string } {
     console.error(`${(error as Error).message}\n${USAGE}`)
   }
   return process.exit(NOT_DONE)
-}
-
-/** A seller's text without characters that control a terminal. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 }

@@ -9,6 +9,7 @@ import { newLog } from '../src/kit/log.ts'
 import { MACHINE } from '../src/operator/log.ts'
 import { approveSeller, endApproval, findSeller, sellerIdOf } from '../src/operator/sellers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
+import { plain } from './terminal-text.ts'
 
 const [DONE, NO_SUCH_SELLER, NOT_DONE] = [0, 1, 2]
 const USAGE = 'npm run trust -- ann@shop.example [--end]'
@@ -57,9 +58,4 @@ function readArguments(): { seller: string; end: boolean } {
     console.error(`${(error as Error).message}\n${USAGE}`)
   }
   return process.exit(NOT_DONE)
-}
-
-/** A seller's text without characters that control a terminal. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 }
