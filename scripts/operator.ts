@@ -14,10 +14,8 @@ import * as sellers from '../src/operator/sellers.ts'
 import { loadRatesAsOperator } from '../src/operator/tax-rates.ts'
 import { listRates, readRates } from '../src/taxes/rates.ts'
 import { sellsOnTrial } from '../src/processors/settings.ts'
-import { ownDatabase, settingsOrExit } from './own-database.ts'
-import { plain } from './terminal-text.ts'
+import { type CommandCall, type Commands, runCommand } from './run-command.ts'
 
-const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
 const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
   attention                     what needs a person
   sellers [TEXT]                the newest sellers, or those whose id, address or name begins so
@@ -38,7 +36,12 @@ const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
   log [SUBJECT]                 what operators have done, newest first`
 const MOST_SHOWN = 100
 
-type Command = (parts: { db: Db; jobs: Jobs }, first: string, second: string | undefined) => Promise<string[]>
+interface Parts {
+  config: CommandCall['config']
+  db: Db
+  jobs: Jobs
+}
+type Command = (parts: Parts, first: string, second: string | undefined) => Promise<string[]>
 
 const page = { after: undefined, limit: MOST_SHOWN }
 const changed = (is: boolean) => [is ? 'Done.' : 'It was so before.']
@@ -47,12 +50,11 @@ const aboutSeller =
   async ({ db, jobs }, seller) =>
     changed(await run(db, jobs, MACHINE, await sellers.sellerIdOf(db, seller)))
 
-/** The commands, with the least and the most arguments of each. */
-const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
+const COMMANDS: Commands<Command> = {
   attention: [
     0,
     0,
-    async ({ db }) =>
+    async ({ config, db }) =>
       (await mattersOf(db, { isOnTrial: sellsOnTrial(config) })).map(({ says, advice }) => `${says} → ${advice}`),
   ],
   sellers: [0, 1, async ({ db }, text) => (await sellers.searchSellers(db, { q: text }, page)).map(sellerLine)],
@@ -72,31 +74,13 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   log: [0, 1, showLog],
 }
 
-const [name = '', ...given] = process.argv.slice(2)
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-if (!command || given.length < command[0] || given.length > command[1]) {
-  console.error(USAGE)
-  process.exit(NOT_DONE)
-}
-const config = settingsOrExit(NOT_DONE)
-let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
-let status = NOT_DONE
-try {
-  database = await ownDatabase(config)
-  for (const line of await run(database.url, command[2])) console.log(plain(line))
-  status = DONE
-} catch (error) {
-  if (error instanceof Refusal) status = REFUSED
-  console.error(plain(error instanceof Refusal ? error.message : `It could not be done: ${(error as Error).message}`))
-}
-await database?.stop()
-process.exit(status)
+await runCommand(COMMANDS, USAGE, run)
 
-async function run(url: string, work: Command): Promise<string[]> {
+async function run(work: Command, { config, url, given }: CommandCall): Promise<string[]> {
   const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   const jobs = await startJobs({ connectionString: url }, newLog('silent'))
   try {
-    return await work({ db, jobs }, given[0] ?? '', given[1])
+    return await work({ config, db, jobs }, given[0] ?? '', given[1])
   } finally {
     await jobs.stop()
     await close()

@@ -12,10 +12,8 @@ import { sellerIdOf } from '../src/operator/sellers.ts'
 import { filesOf } from '../src/payouts/export.ts'
 import { type RunRow, findRun, lineCount, linesOf, listRuns } from '../src/payouts/run-views.ts'
 import { exportParts } from '../src/payouts/writers.ts'
-import { ownDatabase, settingsOrExit } from './own-database.ts'
-import { plain } from './terminal-text.ts'
+import { type CommandCall, type Commands, runCommand } from './run-command.ts'
 
-const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
 const USAGE = `npm run payouts -- COMMAND, where COMMAND is one of
   runs                          the newest runs
   propose                       proposes payouts to all sellers; it reserves nothing
@@ -34,8 +32,7 @@ const MOST_SHOWN = 20
 
 type Command = (parts: work.PayoutWork, first: string, second: string, third?: string) => Promise<string[]>
 
-/** The commands, with the least and the most arguments of each. */
-const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
+const COMMANDS: Commands<Command> = {
   runs: [0, 0, async ({ db }) => (await listRuns(db, { after: undefined, limit: MOST_SHOWN })).map(runLine)],
   propose: [0, 0, async (parts) => show(parts, await work.proposeAsOperator(parts, MACHINE))],
   show: [1, 1, (parts, runId) => show(parts, runId)],
@@ -60,30 +57,9 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   statement: [1, 1, readFile],
 }
 
-const [name = '', ...given] = process.argv.slice(2)
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-if (!command || given.length < command[0] || given.length > command[1]) {
-  console.error(USAGE)
-  process.exit(NOT_DONE)
-}
-const config = settingsOrExit(NOT_DONE)
-let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
-let status = NOT_DONE
-try {
-  database = await ownDatabase(config)
-  for (const line of await run(database.url, command[2])) console.log(plain(line))
-  status = DONE
-} catch (error) {
-  if (error instanceof Refusal) status = REFUSED
-  console.error(plain(error instanceof Refusal ? error.message : `It could not be done: ${(error as Error).message}`))
-}
-await database?.stop()
-// the end of the process would drop what the reader of a pipe has not taken yet; a reader such as head can have left
-process.stdout.on('error', () => {})
-await new Promise<void>((done) => process.stdout.write('', () => done()))
-process.exit(status)
+await runCommand(COMMANDS, USAGE, run)
 
-async function run(url: string, does: Command): Promise<string[]> {
+async function run(does: Command, { config, url, given }: CommandCall): Promise<string[]> {
   const connection = { connectionString: url }
   const { db, close } = connect(connection, { connections: 2, onError: () => {} })
   try {

@@ -112,3 +112,13 @@ test('a refusal, a wrong argument and an unknown command each end with their sta
     assert.match(err, /npm run operator -- COMMAND/)
   }
 })
+
+test('a long list reaches the reader of a pipe to its end', async () => {
+  const { sellerId } = await sellerOf(shop())
+  await sql`
+    insert into operator_actions (actor, action, subject, detail)
+    select 'machine', 'seller_quota_set', ${sellerId}, jsonb_build_object('text', repeat('x', 20000))
+    from generate_series(1, 100)`.execute(shop().db)
+  const lines = (await done('log', sellerId)).trimEnd().split('\n')
+  assert.deepEqual([lines.length, new Set(lines.map(({ length }) => length)).size], [100, 1])
+})
