@@ -1,5 +1,5 @@
 import { latinDigits } from '../kit/digits.ts'
-import { Refusal } from '../kit/errors.ts'
+import { notValid } from '../kit/errors.ts'
 
 /** A line of a bank statement, as far as the buyer has typed it. */
 export interface StatementLine {
@@ -55,9 +55,6 @@ export function readStatementLine({ descriptor, amount, date }: TypedLine): Stat
 }
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text.trim() !== ''
-
-const notValid = (path: string, message: string): Refusal =>
-  new Refusal('validation_failed', 'The body is not valid.', { fields: [{ path, message }] })
 
 /** "Till* Invoice  Pack" → "TILLINVOICEPACK". */
 export const compactDescriptor = (text: string): string =>

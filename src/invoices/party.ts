@@ -1,4 +1,4 @@
-import { Refusal } from '../kit/errors.ts'
+import { notValid } from '../kit/errors.ts'
 import { lengthOf } from '../products/fields.ts'
 import { knownCountry } from '../tax-ids/typed.ts'
 import type { Address } from './document.ts'
@@ -20,19 +20,16 @@ const cleanText = (text: string): string =>
 /** A cleaned text. Some letters of Hindi and Hebrew become two, so a text that was short enough can be too long. Refuses `validation_failed`. */
 export function fittingText(path: string, text: string, longest: number): string {
   const cleaned = cleanText(text)
-  if (lengthOf(cleaned) > longest) throw wrongText(path, `must have at most ${longest} characters`)
+  if (lengthOf(cleaned) > longest) throw notValid(path, `must have at most ${longest} characters`)
   return cleaned
 }
 
 /** A text that must have something in it. Refuses `validation_failed`. */
 export function filledText(path: string, text: string, longest: number): string {
   const cleaned = fittingText(path, text, longest)
-  if (cleaned === '') throw wrongText(path, 'must not be empty')
+  if (cleaned === '') throw notValid(path, 'must not be empty')
   return cleaned
 }
-
-const wrongText = (path: string, message: string) =>
-  new Refusal('validation_failed', 'The request is not valid.', { fields: [{ path, message }] })
 
 /** Refuses `validation_failed` and `country_unknown`. */
 export function cleanAddress({ address, postcode, city, country }: Address): Address {

@@ -198,6 +198,10 @@ export class Refusal extends Error {
   }
 }
 
+/** The refusal of one field that the schema alone cannot check. */
+export const notValid = (path: string, message: string, detail = 'The request is not valid.'): Refusal =>
+  new Refusal('validation_failed', detail, { fields: [{ path, message }] })
+
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]
 export const isProblemCode = (text: string): text is ProblemCode => Object.hasOwn(PROBLEMS, text)
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Refusal } from './errors.ts'
+import { notValid } from './errors.ts'
 
 /** A moment in a body, with its offset. */
 export const MomentAsked = Type.String({
@@ -20,6 +20,5 @@ export function momentOf<T extends string | null | undefined>(field: string, at:
 /** V8 takes the 30th of February for the 2nd of March. */
 const isDay = (day: string): boolean => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 
-/** The refusal of a field that the schema alone cannot check. */
-export const wrongField = (path: string, message: string) =>
-  new Refusal('validation_failed', message, { fields: [{ path, message }] })
+/** The refusal of a field whose message is a sentence of its own. */
+export const wrongField = (path: string, message: string) => notValid(path, message, message)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Refusal } from './errors.ts'
+import { notValid } from './errors.ts'
 
 /** A day, or a moment with its offset. A moment without an offset is refused. */
 export const MOMENT = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+ -]\\d{2}:\\d{2}))?$'
@@ -40,6 +40,3 @@ export function momentOf(path: string, text: string | undefined): Date | undefin
     throw notValid(path, 'must be a day of the calendar, from 1970 on')
   return moment
 }
-
-export const notValid = (path: string, message: string) =>
-  new Refusal('validation_failed', 'The query is not valid.', { fields: [{ path, message }] })

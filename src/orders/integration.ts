@@ -1,4 +1,4 @@
-import { Refusal } from '../kit/errors.ts'
+import { Refusal, notValid } from '../kit/errors.ts'
 import type { Db } from '../kit/database.ts'
 import { isOnSites, sitesOfProduct } from '../sellers/sites.ts'
 
@@ -57,6 +57,3 @@ function refuseUrl(which: 'success' | 'cancel'): never {
 
 /** The address as a browser reads it. Undefined when it is none. */
 const addressOf = (text: string): string | undefined => (URL.canParse(text) ? new URL(text).href : undefined)
-
-const notValid = (path: string, message: string) =>
-  new Refusal('validation_failed', 'The body is not valid.', { fields: [{ path, message }] })

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
-import { Refusal } from '../kit/errors.ts'
-import { notValid } from '../kit/period.ts'
+import { Refusal, notValid } from '../kit/errors.ts'
 import { inOrder, refuseUnknown } from './find.ts'
 import { takeOffSale } from './off-sale.ts'
 import { FILE_COLUMNS, type FileRow, NOT_A_NAME, isFileName } from './uploads/uploads.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
-import { type FieldProblem, Refusal } from '../kit/errors.ts'
+import { type FieldProblem, notValid } from '../kit/errors.ts'
 import { CURRENCIES } from '../kit/currencies.ts'
 import type { Price } from './schema.ts'
 
@@ -120,10 +120,7 @@ export async function fitFurtherPrices(tx: Tx, productId: string, areSent: boole
       bool_or(not p.pay_what_you_want and pp.suggested_minor is not null) as "isSuggested"
     from products p join product_prices pp on pp.product_id = p.id where p.id = ${productId}`.execute(tx)
   const { isTwice, isPartlyFree, isSuggested } = rows[0]!
-  if (isTwice) throw unfit('currency', 'is that of another price of the product: send all of them as `prices`')
-  if (isPartlyFree) throw unfit('prices', 'must have one entry when the product is free')
-  if (isSuggested) throw unfit('prices', 'may have `minimum` only with payWhatYouWant')
+  if (isTwice) throw notValid('currency', 'is that of another price of the product: send all of them as `prices`')
+  if (isPartlyFree) throw notValid('prices', 'must have one entry when the product is free')
+  if (isSuggested) throw notValid('prices', 'may have `minimum` only with payWhatYouWant')
 }
-
-const unfit = (path: string, message: string) =>
-  new Refusal('validation_failed', 'The body is not valid.', { fields: [{ path, message }] })

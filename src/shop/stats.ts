@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
+import { notValid } from '../kit/errors.ts'
 import { withCustomPlan } from '../kit/plans.ts'
-import { notValid } from '../kit/period.ts'
 import { startsOf } from '../kit/time-zones.ts'
 import { chargedBackMinor } from '../orders/returned-money.ts'
 import type { Rail } from '../processors/rails.ts'
