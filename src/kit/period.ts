@@ -24,12 +24,13 @@ export interface Period {
 
 /** The times that a query names. Refuses `validation_failed` for a day that does not exist, or an end before the start. */
 export function periodOf(query: { from?: string; to?: string }): Period {
-  const [from, to] = [momentOf('from', query.from), momentOf('to', query.to)]
+  const [from, to] = [askedMoment('from', query.from), askedMoment('to', query.to)]
   if (from && to && from >= to) throw notValid('to', 'must come after from')
   return { from, to }
 }
 
-export function momentOf(path: string, text: string | undefined): Date | undefined {
+/** Refuses `validation_failed` for a day that does not exist. */
+export function askedMoment(path: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const day = text.slice(0, 10)
   const midnight = new Date(day)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isCountry } from '../kit/country.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
-import { momentOf } from '../kit/period.ts'
+import { askedMoment } from '../kit/period.ts'
 
 /** A tax rate in a country, in percent, from the first to the last day of UTC. */
 export interface TaxRate {
@@ -99,7 +99,7 @@ function whatIsWrong({ country, category, rate, validFrom, validTo }: TaxRate): 
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   try {
-    return momentOf('day', text) !== undefined
+    return askedMoment('day', text) !== undefined
   } catch {
     return false
   }

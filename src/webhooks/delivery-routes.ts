@@ -5,7 +5,7 @@ import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
-import { momentOf } from '../kit/period.ts'
+import { askedMoment } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { needs } from '../sellers/guard.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
@@ -203,7 +203,7 @@ function testRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
 
 /** Refuses `validation_failed` for a time that does not exist or has not come. One before the oldest event means the oldest. */
 function startOf(since: string): Date {
-  const moment = momentOf('since', since)!
+  const moment = askedMoment('since', since)!
   if (moment.getTime() > Date.now()) throw notValid('since', 'must be in the past')
   return new Date(Math.max(moment.getTime(), oldestKept().getTime()))
 }
