@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { PAYOUT_STATES } from './moves.ts'
 import { NEXT_BLOCKS } from './next.ts'
 import type { PayoutSums, StatedOrder, StatedPayout } from './statement/statement.ts'
-
-export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
 
 const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
 

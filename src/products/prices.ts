@@ -6,8 +6,6 @@ import type { Price } from './schema.ts'
 
 // A product's default price is in its row. Its further prices, in other currencies, are rows of `product_prices`.
 
-export const MOST_PRICES = 12
-
 /** A price as the rows have it. `leastMinor` is the amount that buyers pay, or with pay what you want the least. */
 export interface PriceRow {
   currency: string

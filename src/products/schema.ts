@@ -7,6 +7,7 @@ import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 
 export const PRODUCT_STATES = ['draft', 'active', 'archived'] as const
 export const LARGEST_AMOUNT = 999_999_999_999
+const MOST_PRICES = 12
 
 const Status = Type.Enum([...PRODUCT_STATES], {
   description: 'Only an active product is for sale. Buyers of an archived product keep the files.',
@@ -17,9 +18,7 @@ const Description = Type.String({ description: 'Plain text of up to 5,000 charac
 const DefaultAmount = MinorUnits(
   'The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price.',
 )
-const NewCurrency = Type.String({
-  description: 'ISO 4217, upper case. Existing orders keep their currency.',
-})
+const NewCurrency = Type.String({ description: 'ISO 4217, upper case. Existing orders keep their currency.' })
 const PayWhatYouWant = Type.Boolean({ description: 'The buyer chooses the price, from `amount` up.' })
 const SuggestedAmount = Type.Union([Type.Integer({ minimum: 1, maximum: LARGEST_AMOUNT }), Type.Null()], {
   description: 'With `payWhatYouWant`: the price that the page suggests, not below `amount`. Null removes it.',
@@ -49,7 +48,7 @@ export const Price = Type.Object(
 export type Price = Type.Static<typeof Price>
 const NewPrices = Type.Array(Price, {
   minItems: 1,
-  maxItems: 12,
+  maxItems: MOST_PRICES,
   description:
     'All prices, the default one first. It replaces `amount`, `currency` and `suggestedAmount`, which are the default price. Nothing is converted: a buyer pays one of these prices.',
 })
