@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
+import { LARGEST_AMOUNT } from '../kit/money.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { GivenConsent } from '../orders/consents/consents.ts'
@@ -70,7 +71,7 @@ export const Checkout = Type.Object({
   chosenAmount: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: 999_999_999_999,
+      maximum: LARGEST_AMOUNT,
       description:
         'The price that the buyer chose, for a product with `payWhatYouWant`. The default is its lowest price.',
     }),

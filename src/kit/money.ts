@@ -6,6 +6,9 @@
 /** A text and no list: the payment page has few bytes left. */
 export const THREE_DECIMALS = 'BHD IQD JOD KWD LYD OMR TND'
 
+/** The largest amount of a price, in minor units. */
+export const LARGEST_AMOUNT = 999_999_999_999
+
 /** The fee, in hundredths of a percent, on every rail. */
 const FEE_BASIS_POINTS = 200
 

@@ -1,6 +1,7 @@
 import { type TInteger, type TOptional, Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
+import { LARGEST_AMOUNT } from '../kit/money.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { FILE_FORMATS } from '../payouts/export.ts'
 import { PAYOUT_STATES, type PayoutState } from '../payouts/moves.ts'
@@ -160,8 +161,8 @@ export const Failure = Type.Object({
 
 export const NewAdjustment = Type.Object({
   amount: Type.Integer({
-    minimum: -999_999_999_999,
-    maximum: 999_999_999_999,
+    minimum: -LARGEST_AMOUNT,
+    maximum: LARGEST_AMOUNT,
     description: 'Minor units, not 0. Positive: to the seller. Negative: from the seller.',
   }),
   currency: CurrencyCode,

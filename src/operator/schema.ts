@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { EMAIL_LONGEST } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
+import { LARGEST_AMOUNT } from '../kit/money.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { OrderDetail } from '../shop/schema.ts'
@@ -132,7 +133,7 @@ export const OperatorRefund = Type.Object({
   amount: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 999_999_999_999,
+      maximum: LARGEST_AMOUNT,
       description: 'Integer minor units of the order’s currency. The default is all that is left.',
     }),
   ),

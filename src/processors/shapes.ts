@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { LARGEST_AMOUNT } from '../kit/money.ts'
 import { ProcessorUnavailable } from './refusals.ts'
 
 // Both adapters read a processor's JSON by schemas with these. The schemas are in each adapter's `entities.ts`.
@@ -10,7 +11,7 @@ export interface Shape<T> {
 }
 
 /** In the processor's smallest units. */
-export const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
+export const Amount = Type.Integer({ minimum: 0, maximum: LARGEST_AMOUNT })
 /** Unix time, up to the last moment that a Date can hold. */
 export const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
+import { LARGEST_AMOUNT } from '../kit/money.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 
 // A product as its seller sees it. The descriptions here tell clients which values a field may have; fields.ts checks them.
 
 export const PRODUCT_STATES = ['draft', 'active', 'archived'] as const
-export const LARGEST_AMOUNT = 999_999_999_999
 const MOST_PRICES = 12
 
 const Status = Type.Enum([...PRODUCT_STATES], {

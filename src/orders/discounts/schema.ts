@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { CURRENCIES } from '../../kit/currencies.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { MomentAsked, wrongField } from '../../kit/moment.ts'
+import { LARGEST_AMOUNT } from '../../kit/money.ts'
 import { Amount, Time } from '../../kit/schema.ts'
 import type { AmountOff as AmountOffRow } from './discounts.ts'
 
@@ -21,7 +22,7 @@ export const DISCOUNT_STEPS =
 
 const AmountOff = Type.Object({
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' }),
-  amount: Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: `Integer minor units. ${DISCOUNT_STEPS}` }),
+  amount: Type.Integer({ minimum: 1, maximum: LARGEST_AMOUNT, description: `Integer minor units. ${DISCOUNT_STEPS}` }),
 })
 
 export const NewDiscount = Type.Object(
@@ -42,7 +43,7 @@ export const NewDiscount = Type.Object(
     amountOff: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 999_999_999_999,
+        maximum: LARGEST_AMOUNT,
         description: `Integer minor units of \`currency\`. ${DISCOUNT_STEPS}`,
       }),
     ),

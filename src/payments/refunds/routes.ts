@@ -4,6 +4,7 @@ import { type Server, neverCached } from '../../kit/http.ts'
 import { idempotencyHeaders } from '../../kit/idempotency.ts'
 import { idPattern } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { LARGEST_AMOUNT } from '../../kit/money.ts'
 import { Amount, Currency, refusing, Time } from '../../kit/schema.ts'
 import { type Browsers, needs } from '../../sellers/guard.ts'
 import { type RefundRow, listRefunds, requestRefund } from './request.ts'
@@ -15,7 +16,7 @@ export const NewRefund = Type.Object({
   amount: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 999_999_999_999,
+      maximum: LARGEST_AMOUNT,
       description: 'Integer minor units of the order’s currency. The default is all that is left.',
     }),
   ),
