@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { LARGEST_AMOUNT } from '../kit/money.ts'
-import { Amount, Currency, Time } from '../kit/schema.ts'
+import { Amount, Currency, NO_NUL, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { GivenConsent } from '../orders/consents/consents.ts'
 import { Download } from '../orders/links.ts'
@@ -18,7 +18,6 @@ import { BuyerTaxIdText, ChosenCurrency, DiscountCode, Rail } from './product-sc
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
 /** PostgreSQL stores no NUL in a text. */
-const NO_NUL = '^[^\\u0000]*$'
 const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
 export const Email = Type.String({

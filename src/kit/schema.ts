@@ -27,6 +27,9 @@ export const refusing = (...codes: ProblemCode[]) => ({
   '5xx': Problem,
 })
 
+/** The pattern of a text without the NUL character, which PostgreSQL does not store. */
+export const NO_NUL = '^[^\\u0000]*$'
+
 export const Amount = Type.Integer({
   description: 'Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500.',
 })

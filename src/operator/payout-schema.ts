@@ -2,13 +2,12 @@ import { type TInteger, type TOptional, Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { LARGEST_AMOUNT } from '../kit/money.ts'
-import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { FILE_FORMATS } from '../payouts/export.ts'
 import { PAYOUT_STATES, type PayoutState } from '../payouts/moves.ts'
 import { BLOCKS } from '../payouts/runs.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
-const TEXT = '^[^\\u0000]*$'
 const Null = Type.Null()
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' })
 const State = Type.Enum([...PAYOUT_STATES], {
@@ -125,7 +124,9 @@ export const PayoutsQuery = Type.Object({
   status: Type.Optional(Type.Enum([...PAYOUT_STATES], { description: 'Only payouts in this state.' })),
   sellerId: Type.Optional(Type.String({ pattern: idPattern('sel'), description: 'Only payouts to this seller.' })),
   runId: Type.Optional(Type.String({ pattern: idPattern('run'), description: 'Only payouts of this run.' })),
-  q: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT, description: 'The id or the reference of a payout.' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 100, pattern: NO_NUL, description: 'The id or the reference of a payout.' }),
+  ),
 })
 export const OperatorPayout = Type.Object({
   payoutId: Type.String(),
@@ -154,7 +155,7 @@ export const Failure = Type.Object({
   reason: Type.String({
     minLength: 1,
     maxLength: 500,
-    pattern: TEXT,
+    pattern: NO_NUL,
     description: 'The bank’s words. The seller reads them.',
   }),
 })
@@ -166,7 +167,7 @@ export const NewAdjustment = Type.Object({
     description: 'Minor units, not 0. Positive: to the seller. Negative: from the seller.',
   }),
   currency: CurrencyCode,
-  reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT, description: 'The seller reads it.' }),
+  reason: Type.String({ minLength: 1, maxLength: 500, pattern: NO_NUL, description: 'The seller reads it.' }),
 })
 export const AdjustmentHeaders = idempotencyHeaders('The same key and body always give the same adjustment.')
 export const Adjustment = Type.Object({

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { EMAIL_LONGEST } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
 import { LARGEST_AMOUNT } from '../kit/money.ts'
-import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { OrderDetail } from '../shop/schema.ts'
 import { STANDINGS } from '../sellers/standing.ts'
@@ -10,7 +10,6 @@ import { ACTIONS } from './log.ts'
 import { MATTERS } from './matter.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
-const TEXT = '^[^\\u0000]*$'
 const Null = Type.Null()
 export const Done = Type.Object({
   changed: Type.Boolean({ description: 'False: it was so before, and nothing was written.' }),
@@ -68,7 +67,7 @@ export const OrdersQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 320,
-      pattern: TEXT,
+      pattern: NO_NUL,
       description:
         'An order’s id or its beginning, the whole address of a buyer, or the processor’s id of a payment or a capture.',
     }),
@@ -141,14 +140,14 @@ export const OperatorRefund = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 480,
-      pattern: TEXT,
+      pattern: NO_NUL,
       description: 'The seller reads it, and the buyer does not.',
     }),
   ),
 })
 export const Acceptance = Type.Object({
   captureId: Type.Optional(
-    Type.String({ maxLength: 255, pattern: TEXT, description: 'Which payment, where the order has several.' }),
+    Type.String({ maxLength: 255, pattern: NO_NUL, description: 'Which payment, where the order has several.' }),
   ),
 })
 export const Accepted = Type.Object({ captureId: Type.String(), amount: Amount, currency: Currency })
@@ -162,7 +161,7 @@ export const SellerParams = Type.Object({ sellerId: Type.String({ pattern: idPat
 export const SellersQuery = Type.Object({
   ...PageQuery,
   q: Type.Optional(
-    Type.String({ maxLength: 200, pattern: TEXT, description: 'An id, or the beginning of an address or a name.' }),
+    Type.String({ maxLength: 200, pattern: NO_NUL, description: 'An id, or the beginning of an address or a name.' }),
   ),
   standing: Type.Optional(Type.Enum([...STANDINGS], { description: 'Only sellers of this standing.' })),
 })
@@ -202,7 +201,7 @@ export const Recall = Type.Object({
   reason: Type.String({
     minLength: 1,
     maxLength: 500,
-    pattern: TEXT,
+    pattern: NO_NUL,
     description: 'One line, which the buyers read.',
   }),
 })
@@ -221,7 +220,7 @@ export const LogQuery = Type.Object({
   ...PageQuery,
   format: Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' })),
   subject: Type.Optional(
-    Type.String({ maxLength: 100, pattern: TEXT, description: 'The id of an order, a seller or a file.' }),
+    Type.String({ maxLength: 100, pattern: NO_NUL, description: 'The id of an order, a seller or a file.' }),
   ),
 })
 const LogEntry = Type.Object({

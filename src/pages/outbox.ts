@@ -4,7 +4,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { refuseFromAfar } from '../kit/hosts.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { Time, refusing } from '../kit/schema.ts'
+import { NO_NUL, Time, refusing } from '../kit/schema.ts'
 import { derivedKey } from '../kit/signing.ts'
 import { isBearer } from '../kit/tokens.ts'
 
@@ -49,7 +49,7 @@ export function outboxRoutes(server: Server, db: Db, { token }: Outbox): void {
         tags: ['Sandbox'],
         querystring: Type.Object({
           to: Type.Optional(
-            Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$', description: 'Only mails to this address.' }),
+            Type.String({ maxLength: 254, pattern: NO_NUL, description: 'Only mails to this address.' }),
           ),
         }),
         response: { 200: Type.Array(Mail), ...refusing('local_only', 'token_required') },

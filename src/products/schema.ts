@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { idempotencyHeaders } from '../kit/idempotency.ts'
 import { idPattern } from '../kit/ids.ts'
 import { LARGEST_AMOUNT } from '../kit/money.ts'
-import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 
 // A product as its seller sees it. The descriptions here tell clients which values a field may have; fields.ts checks them.
 
@@ -121,7 +121,7 @@ export const FileChange = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: '^[^\\u0000]*$',
+        pattern: NO_NUL,
         description: 'The name that all buyers see, also earlier ones, and the name of the downloaded file.',
       }),
     ),
@@ -227,7 +227,7 @@ export const ProductQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: '^[^\\u0000]*$',
+      pattern: NO_NUL,
       description: 'A part of the name. Case does not matter.',
     }),
   ),

@@ -3,7 +3,7 @@ import { OrderWithdrawal } from '../buyers/withdrawals/schema.ts'
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
-import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { Order, orderFields } from '../orders/seller-view.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
@@ -12,7 +12,6 @@ import { OrderTaxView } from '../taxes/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
-const TEXT = '^[^\\u0000]*$'
 const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
 
 const Rail = Type.Enum([...RAILS])
@@ -23,19 +22,21 @@ export const OrdersQuery = Type.Object({
   format,
   status: Type.Optional(Type.Enum([...STATES], { description: 'Only orders in this state.' })),
   rail: Type.Optional(Type.Enum([...RAILS], { description: 'Only orders paid on this rail.' })),
-  productId: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT, description: 'Only orders of this product.' })),
-  email: Type.Optional(Type.String({ maxLength: 320, pattern: TEXT, description: 'The whole address of a buyer.' })),
+  productId: Type.Optional(
+    Type.String({ maxLength: 100, pattern: NO_NUL, description: 'Only orders of this product.' }),
+  ),
+  email: Type.Optional(Type.String({ maxLength: 320, pattern: NO_NUL, description: 'The whole address of a buyer.' })),
   clientReferenceId: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: TEXT,
+      pattern: NO_NUL,
       description: 'The `clientReferenceId` with which the order was made.',
     }),
   ),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: TEXT,
+      pattern: NO_NUL,
       description:
         'A search text: the beginning of an address or of an order’s id, the short number of an order (`K4QW-6KFZ`), or a part of a product’s name.',
     }),

@@ -5,7 +5,7 @@ import { idempotencyHeaders } from '../../kit/idempotency.ts'
 import { idPattern } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { LARGEST_AMOUNT } from '../../kit/money.ts'
-import { Amount, Currency, refusing, Time } from '../../kit/schema.ts'
+import { Amount, Currency, refusing, NO_NUL, Time } from '../../kit/schema.ts'
 import { type Browsers, needs } from '../../sellers/guard.ts'
 import { type RefundRow, listRefunds, requestRefund } from './request.ts'
 
@@ -25,7 +25,7 @@ export const NewRefund = Type.Object({
       minLength: 1,
       maxLength: 500,
       // PostgreSQL cannot store NUL
-      pattern: '^[^\\u0000]*$',
+      pattern: NO_NUL,
       description: 'A note for yourself. The buyer does not see it.',
     }),
   ),
