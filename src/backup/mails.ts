@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 
 interface DrillMail {
   to: string
@@ -34,10 +34,6 @@ export async function sendBackupMails(jobs: Jobs, mailer: Mailer, appUrl: string
       facts: [],
       text: `The newest backup was restored into a temporary folder, with this result: ${problem} Run "npm run drill" on the machine for the whole report, and "npm run backup" to make a new backup.`,
     }
-    try {
-      await mailer(id, { to, subject: title, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(id, { to, subject: title, ...renderMail(lines) })
   })
 }

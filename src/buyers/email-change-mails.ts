@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import type { Locale } from '../kit/locales.ts'
-import { DropJob, type Jobs, type QueueOptions } from '../kit/jobs.ts'
+import type { Jobs, QueueOptions } from '../kit/jobs.ts'
 import { type Lines, renderMail, unlinked } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { recordBounce } from '../orders/receipts.ts'
@@ -70,7 +70,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
       await sql`delete from email_changes where id = ${id} and confirmed_at is null`.execute(db)
-      throw new DropJob(error.message)
+      throw error
     }
   }
   const sendQuestion = async (secret: string, id: string, jobId: string) => {
@@ -97,7 +97,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, its reader could not
       // keep the order, so the order moves only with that mailbox's consent.
       if (error.isMailbox) await recordBounce(db, move.orderId, move.email, true)
-      throw new DropJob(error.message)
+      throw error
     }
     if (move.movesAt) await startCoolingOff(db, id, move.movesAt)
   }

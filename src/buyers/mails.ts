@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { CODE_QUEUE } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MailRefused, type Mailer } from '../kit/mail.ts'
+import type { Mailer } from '../kit/mail.ts'
 import type { Catalogue } from '../words/catalogues.ts'
 import { layoutIn, readingOf } from '../words/mail-language.ts'
 import { say, sentences } from '../words/say.ts'
@@ -39,15 +39,11 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
     const lines = code.hasOrders
       ? codeLines(code.purpose, codeOf(secret, id), host, reading.words)
       : nothingBought(host, reading.words)
-    try {
-      await mailer(jobId, {
-        to: code.email,
-        subject: lines.subject,
-        ...renderMail({ ...lines, language: layoutIn(reading) }),
-      })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, {
+      to: code.email,
+      subject: lines.subject,
+      ...renderMail({ ...lines, language: layoutIn(reading) }),
+    })
   }
   for (const secret of secrets)
     await jobs.on<CodeJob>(codeQueue(secret), { ...CODE_QUEUE, atOnce: mailer.atOnce }, (job, jobId) =>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from './batch.ts'
 import { type Db, isDatabaseOutage } from './database.ts'
+import { DropJob } from './jobs.ts'
 import type { Sample } from './measure.ts'
 import { type SweepLimits, sweepOld } from './sweep.ts'
 
@@ -22,8 +23,8 @@ export type Mailer = ((id: string, mail: Mail) => Promise<void>) & {
   close(): void
 }
 
-/** The mail server refused this mail for good (5xx), so it is not sent again. */
-export class MailRefused extends Error {
+/** The mail server refused this mail for good (5xx), so it is not sent again: a job that throws this ends. */
+export class MailRefused extends DropJob {
   /** True when the server says that the mailbox does not exist. False for other reasons: content, sender, or a full mailbox. */
   readonly isMailbox: boolean
   constructor(message: string, { isMailbox = false } = {}) {

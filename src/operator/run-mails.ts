@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import { DropJob, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
+import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { formatMoney } from '../kit/money.ts'
 import { findRun, type RunRow } from '../payouts/run-views.ts'
 
@@ -47,11 +47,7 @@ export async function runRunMails(
     // it was decided meanwhile, or the settings name other operators by now
     if (run.state !== 'proposed' || !operators.includes(to)) return
     const lines = runLines(run, appUrl)
-    try {
-      await mailer(jobId, { to, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, { to, subject: lines.subject, ...renderMail(lines) })
   })
   await jobs.every(EVERY_TEN_MINUTES, 'tell_run', () => tellRun(db, jobs, operators))
 }

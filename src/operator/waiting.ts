@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import { DropJob, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
+import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail, unlinked } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { standingOf } from '../sellers/standing.ts'
 
 /** The operators get at most one mail about waiting sellers in this time. */
@@ -69,11 +69,7 @@ export async function runWaitingMails(
     // they were approved meanwhile, or the settings name other operators by now
     if (rows.length === 0 || !operators.includes(to)) return
     const lines = waitingLines(rows, appUrl)
-    try {
-      await mailer(jobId, { to, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, { to, subject: lines.subject, ...renderMail(lines) })
   })
   await jobs.every(EVERY_TEN_MINUTES, 'tell_waiting', () => tellWaiting(db, jobs, operators))
 }

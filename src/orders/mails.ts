@@ -61,7 +61,7 @@ export async function sendMails(
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
       if (isReceipt) await recordBounce(db, orderId, mail.to, error.isMailbox)
-      throw new DropJob(error.message)
+      throw error
     }
     if (isReceipt && order.notReceived) await clearBounce(db, orderId, mail.to)
   })

@@ -3,7 +3,7 @@ import { type Change, type Db, inTransaction } from '../kit/database.ts'
 import { DropJob, EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
 import { countUses, lookAtUse } from '../kit/limits.ts'
 import { renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { type Sold, type SoldOrder, saleLines } from './mails/sales.ts'
 
 /** The most mails about sales that a seller gets in an hour. Further sales go into one mail when the hour is over. */
@@ -90,11 +90,7 @@ export async function runSaleMails(
       const [seller] = sellers
       if (!seller || orders.length === 0) throw new DropJob('the seller no longer exists')
       const lines = saleLines(sold, orders, appUrl)
-      try {
-        await mailer(jobId, { to: seller.email, subject: lines.subject, ...renderMail(lines) })
-      } catch (error) {
-        throw error instanceof MailRefused ? new DropJob(error.message) : error
-      }
+      await mailer(jobId, { to: seller.email, subject: lines.subject, ...renderMail(lines) })
     },
   )
   await jobs.every(EVERY_MINUTE, 'tell_sales', () => enqueueSaleMails(db, jobs))

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
-import { DropJob, EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
+import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { formatMoney } from '../kit/money.ts'
 
 export type Told = 'sent' | 'failed' | 'reversed'
@@ -48,11 +48,7 @@ export async function runPayoutMails(jobs: Jobs, { db, mailer, appUrl }: PayoutM
       // a statement can tell at once that a payment was made and came back
       if (!payout || (what === 'sent' && payout.hasEnded)) return
       const lines = payoutLines(what, payout, appUrl)
-      try {
-        await mailer(jobId, { to: payout.email, subject: lines.subject, ...renderMail(lines) })
-      } catch (error) {
-        throw error instanceof MailRefused ? new DropJob(error.message) : error
-      }
+      await mailer(jobId, { to: payout.email, subject: lines.subject, ...renderMail(lines) })
     },
   )
   await jobs.every(EVERY_MINUTE, 'payout_mails_due', () => enqueuePayoutMails(db, jobs))

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
-import { MAIL_TRIES, type Mailer, MailRefused } from '../kit/mail.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { sellerMaySell } from '../sellers/standing.ts'
 
@@ -78,11 +78,7 @@ export async function sendProductMails(
         button: { label: 'Open the product', url: `${appUrl}/shop/#/products/${productId}` },
         facts: [['Product', name]],
       })
-      try {
-        await mailer(jobId, { to: email, subject, ...mail })
-      } catch (error) {
-        throw error instanceof MailRefused ? new DropJob(error.message) : error
-      }
+      await mailer(jobId, { to: email, subject, ...mail })
     },
   )
 }

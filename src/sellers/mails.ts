@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { CODE_QUEUE } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { maskedEmail } from '../kit/email.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
 import type { SignupOf } from './sellers.ts'
 
@@ -48,11 +48,7 @@ export async function sendSellerMails(
   { db, mailer, codeMailer, secrets, signupOf, appUrl }: SellerMails,
 ): Promise<void> {
   const send = async (by: Mailer, id: string, to: string, lines: Lines) => {
-    try {
-      await by(id, { to, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await by(id, { to, subject: lines.subject, ...renderMail(lines) })
   }
 
   const sendCode = async (secret: string, id: string, jobId: string) => {

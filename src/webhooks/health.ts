@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { HAS_FAILED_FOR_DAYS } from './queue.ts'
 import { PAUSE_AFTER_HOURS } from './schedule.ts'
 
@@ -87,11 +87,7 @@ export async function sendEndpointMails(
     if (!rows[0] || rows[0].isOver) return
     const { email, url } = rows[0]
     const lines = linesOf(told, url, appUrl)
-    try {
-      await mailer(jobId, { to: email, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, { to: email, subject: lines.subject, ...renderMail(lines) })
   })
 }
 

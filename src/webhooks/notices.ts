@@ -1,8 +1,8 @@
 import type { Db, Tx } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../kit/mail.ts'
 import { earlierMailboxes } from '../sellers/history.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
 
@@ -43,11 +43,7 @@ export async function sendEndpointNotices(
 ): Promise<void> {
   await jobs.on<Notice>('endpoint_notice', { ...MAIL_TRIES, atOnce: mailer.atOnce }, async (notice, jobId) => {
     const lines = linesOf(notice, appUrl)
-    try {
-      await mailer(jobId, { to: notice.to, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, { to: notice.to, subject: lines.subject, ...renderMail(lines) })
   })
 }
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
-import { DropJob, type Jobs } from '../../kit/jobs.ts'
+import type { Jobs } from '../../kit/jobs.ts'
 import { type Lines, renderMail, withDeadLinks } from '../../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../../kit/mail.ts'
 import { type Reading, layoutIn, readingOf } from '../../words/mail-language.ts'
 import { exactTimeText, say } from '../../words/say.ts'
 import { COLUMNS, type Row } from './statements.ts'
@@ -19,15 +19,11 @@ export async function sendAcknowledgements(
     if (!rows[0]) return
     const reading = await readingOf(locale)
     const lines = acknowledgement(rows[0], host, reading)
-    try {
-      await mailer(jobId, {
-        to: rows[0].email,
-        subject: lines.subject,
-        ...renderMail({ ...lines, language: layoutIn(reading) }),
-      })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, {
+      to: rows[0].email,
+      subject: lines.subject,
+      ...renderMail({ ...lines, language: layoutIn(reading) }),
+    })
   })
 }
 

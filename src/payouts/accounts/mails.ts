@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../kit/database.ts'
-import { DropJob, type Jobs } from '../../kit/jobs.ts'
+import type { Jobs } from '../../kit/jobs.ts'
 import { type Lines, renderMail } from '../../kit/mail-layout.ts'
-import { MAIL_TRIES, MailRefused, type Mailer } from '../../kit/mail.ts'
+import { MAIL_TRIES, type Mailer } from '../../kit/mail.ts'
 
 import { PAYERS, type Payer } from './payers.ts'
 
@@ -38,11 +38,7 @@ export async function runAccountMails(
     // it takes payments again
     if (!rows[0]) return
     const lines = stoppedLines(rows[0], appUrl)
-    try {
-      await mailer(jobId, { to: rows[0].email, subject: lines.subject, ...renderMail(lines) })
-    } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
-    }
+    await mailer(jobId, { to: rows[0].email, subject: lines.subject, ...renderMail(lines) })
   })
 }
 
