@@ -6,7 +6,7 @@ import { type OrderInvoice, invoicesOfOrder } from '../orders/invoice-links.ts'
 import { isBoughtFile, recalledFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { isFullRefundPending } from '../orders/returned-money.ts'
+import { givesFiles } from '../orders/returned-money.ts'
 import type { State } from '../orders/states.ts'
 
 export interface Bought {
@@ -42,7 +42,7 @@ export async function listBought(
   const { rows } = await sql<Bought>`
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
       s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand, o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt", now() as "readAt",
-      case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
+      case when ${givesFiles} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})

@@ -10,7 +10,7 @@ import { consentsOfOrder } from './consents/consents.ts'
 import { isBoughtFile } from './bought-files.ts'
 import { type InvoiceUrl, invoicesOfOrder } from './invoice-links.ts'
 import { documentsOf } from './mails/documents.ts'
-import { isFullRefundPending } from './returned-money.ts'
+import { givesFiles } from './returned-money.ts'
 import { BUYER_MAILS, buyerMail } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
 import { taxOfOrder } from './new-order.ts'
@@ -80,7 +80,7 @@ const readMailOrders = compiledOnce<
     select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
       coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
       o.statement_descriptor as descriptor, ${paidBy} as "paidBy", o.paid_at as "paidAt", p.image_id as "imageId",
-      o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+      o.rail, o.locale, s.brand, ${consentsOfOrder} as consents, ${taxOfOrder(sql`o`)} as tax, ${invoicesOfOrder} as invoices, ${givesFiles} as "isOpen",
       bought.names as "fileNames", bought.count as "fileCount",
       o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
       f.name as "fileName", w.reason as "recallReason"

@@ -20,6 +20,9 @@ export const isFullRefundPending = sql<boolean>`(case when o.state in ('paid', '
     where r.order_id = o.id and r.state = 'requested' and r.reason = 'seller') >= o.amount_minor
   else false end)`
 
+/** Whether the order `o` gives its buyer the files: it is paid, and no refund of all that is left is under way. */
+export const givesFiles = sql<boolean>`(o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending})`
+
 /** The part of the capture `c` that has not gone back, is not on its way back, and was not taken by a bank. */
 export const leftMinor = sql<number>`(c.amount_minor
   - (select coalesce(sum(r.amount_minor), 0) from refunds r where r.order_id = c.order_id and r.processor = c.processor

@@ -10,7 +10,7 @@ import { isBoughtFile, recalledFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { type OrderTax, taxOfOrder } from '../orders/new-order.ts'
-import { isFullRefundPending } from '../orders/returned-money.ts'
+import { givesFiles } from '../orders/returned-money.ts'
 import { ORDER_COLUMNS, type OrderRow } from '../orders/seller-view.ts'
 import type { State } from '../orders/states.ts'
 import type { Rail } from '../processors/rails.ts'
@@ -118,7 +118,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
         where c.order_id = o.id and c.confirmed_at is not null and c.expires_at > now()) as move,
       (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
         from order_events e where e.order_id = o.id) as events,
-      case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
+      case when ${givesFiles} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
         else '[]' end as files, ${recalledFiles} as recalled,
