@@ -5,6 +5,7 @@ import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
 import { failedReturns } from '../payments/review.ts'
 import { leftMinor } from '../orders/returned-money.ts'
+import { waitsForSomebody } from '../orders/states.ts'
 import { listMissingRates } from '../taxes/profile.ts'
 import { MATTERS, type Matter, TEST_PAYMENTS } from './matter.ts'
 import { payoutMatters } from './payout-matters.ts'
@@ -49,7 +50,7 @@ async function reviews(db: Db): Promise<Matter[]> {
       select c.currency, min(c.captured_at) as at, sum(greatest(${leftMinor}, 0)) as left_minor
       from captures c where c.order_id = o.id and c.purpose = 'mismatch' group by c.currency) h
     where o.state = 'needs_review' and h.left_minor > 0
-      and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)
+      and ${waitsForSomebody}
     order by h.at limit ${MOST_SHOWN}`.execute(db) // oxfmt-ignore
   return rows.map(({ id, paidMinor, paidIn, amountMinor, currency, at }) => ({
     what: 'needs_review',
@@ -210,10 +211,9 @@ async function failedMails(db: Db): Promise<Matter[]> {
 
 async function refusedReceipts(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ orderId: string; at: Date }>`
-    select id as "orderId", receipt_bounced_at as at from orders
-    where receipt_bounced_at > now() - make_interval(days => ${RECEIPT_DAYS})
-      and (state in ('needs_review', 'disputed') or receipt_bounced_at is not null)
-    order by receipt_bounced_at desc limit ${MOST_RECEIPTS}`.execute(db)
+    select o.id as "orderId", o.receipt_bounced_at as at from orders o
+    where o.receipt_bounced_at > now() - make_interval(days => ${RECEIPT_DAYS}) and ${waitsForSomebody}
+    order by o.receipt_bounced_at desc limit ${MOST_RECEIPTS}`.execute(db)
   return rows.map(({ orderId, at }) => ({
     what: 'receipts_refused',
     says: 'The mail server refused a receipt.',

@@ -4,7 +4,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import type { State } from '../orders/states.ts'
+import { type State, waitsForSomebody } from '../orders/states.ts'
 import { type RefundRow, requestRefundIn } from '../payments/refunds/request.ts'
 import { type Accepted, type SentBack, acceptPayment, sendPaymentBack } from '../payments/review.ts'
 import { leftMinor } from '../orders/returned-money.ts'
@@ -45,9 +45,7 @@ export async function searchOrders(
 ): Promise<FoundOrder[]> {
   const conditions = [sql`true`, ...(q?.trim() ? [conditionOf(q.trim())] : [])]
   if (status) conditions.push(sql`o.state = ${status}`)
-  // the condition of the index on the few orders that wait for somebody
-  if (status === 'needs_review' || status === 'disputed')
-    conditions.push(sql`(o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)`)
+  if (status === 'needs_review' || status === 'disputed') conditions.push(waitsForSomebody)
   if (sellerId !== undefined) conditions.push(sql`o.seller_id = ${sellerId}`)
   if (after !== undefined) conditions.push(sql`o.id < ${after}`)
   const { rows } = await sql<FoundOrder>`

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { leftMinor } from '../orders/returned-money.ts'
+import { waitsForSomebody } from '../orders/states.ts'
 import { hasFiles } from '../products/off-sale.ts'
 import { MISSING_RATES } from '../taxes/profile.ts'
 import { ATTENTION } from './schema.ts'
@@ -31,14 +32,14 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
       (select o.state as what, o.id as order_id, o.product_id, o.product_name as name, o.email,
           coalesce((select max(e.at) from order_events e where e.order_id = o.id and e.what = o.state), o.created_at) as at
         from orders o where o.seller_id = ${sellerId} and o.state in ('needs_review', 'disputed')
-          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null)
+          and ${waitsForSomebody}
           -- money that went back waits for no decision
           and (o.state = 'disputed' or exists (
             select from captures c where c.order_id = o.id and c.purpose = 'mismatch' and ${leftMinor} > 0)))
       union all
       (select 'receipt_bounced', o.id, o.product_id, o.product_name, o.email, o.receipt_bounced_at
         from orders o where o.seller_id = ${sellerId} and o.receipt_bounced_at is not null
-          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null))
+          and ${waitsForSomebody})
       union all
       (select 'refund_failed', o.id, o.product_id, o.product_name, o.email, r.created_at
         from refunds r join orders o on o.id = r.order_id
