@@ -4,8 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type TextSeal, textSeal } from '../kit/sealed-text.ts'
 import { notifyOwnerEverywhere } from '../sellers/history.ts'
-import { lockSellerById } from '../sellers/sellers.ts'
-import { type SignedIn, holdSession } from '../sellers/sessions.ts'
+import { type SignedIn, lockSignedIn } from '../sellers/sessions.ts'
 import { confirmDetails, isRefusedAccount } from './refused-account.ts'
 import { type Destination, openDestination, sealDestination, shownOf } from './destination.ts'
 
@@ -126,9 +125,8 @@ async function refuseManyChanges(tx: Tx, sellerId: string): Promise<void> {
 }
 
 /** Locks the seller. A run locks the sellers too, so it sees the details before or after the change. */
-async function lockOwner(tx: Tx, { id: sessionId, seller: { id } }: SignedIn) {
-  const seller = await lockSellerById(tx, id)
-  if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+async function lockOwner(tx: Tx, signedIn: SignedIn) {
+  const seller = await lockSignedIn(tx, signedIn)
   // somebody else may have made this account, and its money belongs to the owner of the mailbox
   if (!seller.isProven) throw new Refusal('recent_sign_in_required', 'Sign in by a code to your mailbox first.')
   return seller

@@ -5,8 +5,8 @@ import { UNIQUE_VIOLATION } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { notifyOwner } from './history.ts'
-import { type SellerRow, lockSellerById } from './sellers.ts'
-import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
+import type { SellerRow } from './sellers.ts'
+import { type SignedIn, endOtherSessions, lockSignedIn } from './sessions.ts'
 import { type VerifyParts, withRightCode } from './verify.ts'
 
 /**
@@ -15,18 +15,21 @@ import { type VerifyParts, withRightCode } from './verify.ts'
  */
 export async function changeEmail(
   parts: VerifyParts & { jobs: Jobs },
-  { id: sessionId, seller: { id } }: SignedIn,
+  signedIn: SignedIn,
   given: { code: string; browserHash: Buffer | undefined },
   asker: Asker,
 ): Promise<SellerRow> {
+  const {
+    id: sessionId,
+    seller: { id },
+  } = signedIn
   try {
     return await withRightCode(
       parts,
       { ...given, purpose: 'change_email', sessionId },
       asker,
       async (tx, { email }) => {
-        const seller = await lockSellerById(tx, id)
-        if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+        const seller = await lockSignedIn(tx, signedIn)
         await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
         await endOtherSessions(tx, id, sessionId)
         const event = { sellerId: id, what: 'email_changed', email, previousEmail: seller.email } as const

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { notifyOwner } from './history.ts'
-import { type SellerRow, lockSellerById } from './sellers.ts'
-import { type SignedIn, holdSession } from './sessions.ts'
+import type { SellerRow } from './sellers.ts'
+import { type SignedIn, lockSignedIn } from './sessions.ts'
 
 /**
  * Changes the seller's name and support address for buyers. Undefined fields stay. The owner gets a mail about another support address,
@@ -12,21 +11,22 @@ import { type SignedIn, holdSession } from './sessions.ts'
  */
 export const changeSeller = (
   { db, jobs }: { db: Db; jobs: Jobs },
-  { id: sessionId, seller: { id } }: SignedIn,
+  signedIn: SignedIn,
   { name, supportEmail }: { name?: string | undefined; supportEmail?: string | null | undefined },
 ): Promise<SellerRow> =>
   inTransaction(db, async (tx) => {
-    const seller = await lockSellerById(tx, id)
-    if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+    const seller = await lockSignedIn(tx, signedIn)
     const changed = {
       name: name ?? seller.name,
       supportEmail: supportEmail === undefined ? seller.supportEmail : supportEmail,
     }
     await sql`
-      update sellers set name = ${changed.name}, support_email = ${changed.supportEmail} where id = ${id}`.execute(tx)
+      update sellers set name = ${changed.name}, support_email = ${changed.supportEmail} where id = ${seller.id}`.execute(
+      tx,
+    )
     if (changed.supportEmail !== seller.supportEmail) {
       const event = {
-        sellerId: id,
+        sellerId: seller.id,
         what: 'support_email_changed',
         email: changed.supportEmail ?? seller.email,
       } as const

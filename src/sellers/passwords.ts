@@ -7,9 +7,9 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { notifyOwner } from './history.ts'
-import { type SellerRow, lockSellerById } from './sellers.ts'
+import type { SellerRow } from './sellers.ts'
 import { standingOf } from './standing.ts'
-import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, holdSession, newSession } from './sessions.ts'
+import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, lockSignedIn, newSession } from './sessions.ts'
 
 /** Below this score the estimator expects an attacker with lists of common passwords to need less than a million guesses. */
 const LEAST_SCORE = 2
@@ -57,9 +57,14 @@ export interface PasswordChange {
  */
 export async function changePassword(
   parts: PasswordParts,
-  { id: sessionId, isRecent, seller: { id, email } }: SignedIn,
+  signedIn: SignedIn,
   { newPassword, currentPassword, asker }: PasswordChange,
 ): Promise<void> {
+  const {
+    id: sessionId,
+    isRecent,
+    seller: { id, email },
+  } = signedIn
   const wrong = new Refusal('wrong_password', 'The present password is not right.')
   const present =
     currentPassword === undefined ? undefined : await checkGuess(parts, { email, password: currentPassword, asker })
@@ -77,8 +82,7 @@ export async function changePassword(
     throw new Refusal('password_too_common', 'This password is among the first that an attacker would try.')
   const hash = await hashPassword(newPassword)
   await inTransaction(parts.db, async (tx) => {
-    const seller = await lockSellerById(tx, id)
-    if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+    const seller = await lockSignedIn(tx, signedIn)
     if (present && !(await isUnchanged(tx, present))) throw wrong
     await sql`
       insert into passwords (seller_id, hash) values (${id}, ${hash})

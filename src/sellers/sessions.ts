@@ -2,12 +2,13 @@ import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { compiledOnce } from '../kit/compiled.ts'
 import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
 import { genericPlanArray } from '../kit/plans.ts'
 import { newId } from '../kit/ids.ts'
 import { sweepRows } from '../kit/sweep.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { Method } from './schema.ts'
-import type { SellerRow } from './sellers.ts'
+import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** The database's clock decides about all of these times. */
@@ -156,6 +157,16 @@ export async function endOtherSessions(db: Db, sellerId: string, currentId: stri
 export async function holdSession(tx: Tx, id: string): Promise<boolean> {
   const { rows } = await sql`select 1 from sessions where id = ${id} for key share`.execute(tx)
   return rows.length > 0
+}
+
+/**
+ * Locks the signed-in seller until `tx` ends, and holds the session. Throws `not_signed_in` when the session has ended or the seller is
+ * removed or disabled.
+ */
+export async function lockSignedIn(tx: Tx, { id: sessionId, seller: { id } }: SignedIn) {
+  const seller = await lockSellerById(tx, id)
+  if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+  return seller
 }
 
 /** Removes expired sessions. */
