@@ -1615,7 +1615,7 @@ export interface Api {
       kind?: 'invoice' | 'credit_note' | 'correction'
       /** Of the number (UTC). */
       year?: string
-      /** Like `Accept: text/csv`, for links. */
+      /** The same as `Accept: text/csv`, for a link. */
       format?: 'csv'
     }
     answer: {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CsvFormat } from '../kit/csv.ts'
 import { idPattern } from '../kit/ids.ts'
 import { NextCursor, PageQuery } from '../kit/schema.ts'
 import { listedFields } from '../orders/invoice-links.ts'
@@ -89,7 +90,7 @@ export const InvoicesQuery = Type.Object({
   orderId: Type.Optional(Type.String({ pattern: idPattern('ord'), description: 'Those of one order.' })),
   kind: Type.Optional(Type.Enum(['invoice', 'credit_note', 'correction'], { description: 'Those of one kind.' })),
   year: Type.Optional(Type.String({ pattern: '^20[0-9]{2}$', description: 'Of the number (UTC).' })),
-  format: Type.Optional(Type.Literal('csv', { description: 'Like `Accept: text/csv`, for links.' })),
+  format: CsvFormat,
 })
 export const InvoiceParams = Type.Object({
   invoiceId: Type.String({ pattern: idPattern('inv'), description: 'The `invoiceId` of a list.' }),

@@ -24,6 +24,11 @@ export const listOf = <Schema>(schema: Schema, description: string) => ({
   content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
 })
 
+/** The field `format` of a query: a link cannot send an Accept header. */
+export const CsvFormat = Type.Optional(
+  Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }),
+)
+
 /** A byte order mark. Without it Excel does not read the file as UTF-8. Programs do not need it. */
 const FOR_SPREADSHEETS = '\ufeff'
 

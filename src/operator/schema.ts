@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CsvFormat } from '../kit/csv.ts'
 import { EMAIL_LONGEST } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
 import { LARGEST_AMOUNT } from '../kit/money.ts'
@@ -218,7 +219,7 @@ export const Recalled = Type.Object({
 
 export const LogQuery = Type.Object({
   ...PageQuery,
-  format: Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' })),
+  format: CsvFormat,
   subject: Type.Optional(
     Type.String({ maxLength: 100, pattern: NO_NUL, description: 'The id of an order, a seller or a file.' }),
   ),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Columns, listOf, sendCsv, wantsCsv } from '../kit/csv.ts'
+import { CsvFormat, type Columns, listOf, sendCsv, wantsCsv } from '../kit/csv.ts'
 import type { Server } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { listMissingRates } from '../taxes/profile.ts'
@@ -38,7 +38,7 @@ const Rates = Type.Object({
 })
 const Loaded = Type.Object({ rates: Type.Integer(), countries: Type.Integer(), missing: Missing })
 const Query = Type.Object({
-  format: Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' })),
+  format: CsvFormat,
 })
 
 /** The tax rates of the whole service. */

@@ -1,17 +1,16 @@
 import { Type } from 'typebox'
+import { CsvFormat } from '../kit/csv.ts'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { PAYOUT_STATES } from './moves.ts'
 import { NEXT_BLOCKS } from './next.ts'
 import type { PayoutSums, StatedOrder, StatedPayout } from './statement/statement.ts'
 
-const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
-
 export const PayoutParams = Type.Object({ payoutId: Type.String({ pattern: idPattern('po') }) })
-export const PayoutQuery = Type.Object({ ...PageQuery, format })
+export const PayoutQuery = Type.Object({ ...PageQuery, format: CsvFormat })
 export const PayoutsQuery = Type.Object({
   ...PageQuery,
-  format,
+  format: CsvFormat,
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Only payouts in this currency.' })),
   status: Type.Optional(Type.Enum([...PAYOUT_STATES], { description: 'Only payouts in this state.' })),
 })

@@ -1,6 +1,7 @@
 import { KeptConsent } from '../orders/consents/consents.ts'
 import { OrderWithdrawal } from '../buyers/withdrawals/schema.ts'
 import { Type } from 'typebox'
+import { CsvFormat } from '../kit/csv.ts'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
@@ -12,14 +13,12 @@ import { OrderTaxView } from '../taxes/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
 /** Without NUL, which PostgreSQL cannot store in a text. */
-const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
-
 const Rail = Type.Enum([...RAILS])
 export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 export const OrdersQuery = Type.Object({
   ...PageQuery,
   ...PeriodQuery,
-  format,
+  format: CsvFormat,
   status: Type.Optional(Type.Enum([...STATES], { description: 'Only orders in this state.' })),
   rail: Type.Optional(Type.Enum([...RAILS], { description: 'Only orders paid on this rail.' })),
   productId: Type.Optional(
@@ -93,7 +92,7 @@ export const Transfers = Type.Object({ items: Type.Array(Transfer), nextCursor: 
 export const TransfersQuery = Type.Object({
   ...PageQuery,
   ...PeriodQuery,
-  format,
+  format: CsvFormat,
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Only transfers in this currency.' })),
   orderId: Type.Optional(Type.String({ pattern: idPattern('ord'), description: 'Only the transfers of this order.' })),
 })

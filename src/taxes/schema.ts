@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CsvFormat } from '../kit/csv.ts'
 import { Currency, Time } from '../kit/schema.ts'
 import { CATEGORY } from './rates.ts'
 import { TREATMENTS } from './sale-tax.ts'
@@ -147,5 +148,5 @@ export const ReportQuery = Type.Object({
     description: 'A year, a quarter or a month: 2026, 2026-Q4, 2026-10. Days are days of UTC.',
     examples: ['2026-Q4'],
   }),
-  format: Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' })),
+  format: CsvFormat,
 })
