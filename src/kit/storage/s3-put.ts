@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { inChunks } from '../chunks.ts'
 import { PART_BYTES, type S3 } from './s3-client.ts'
 import type { Stored } from './storage.ts'
 
@@ -15,10 +16,11 @@ interface Target {
 export async function putStream({ sdk, client }: S3, target: Target, bytes: Readable): Promise<Stored> {
   const hash = createHash('sha256')
   let size = 0
-  const parts = inParts(bytes, (chunk) => {
+  const read = seen(bytes, (chunk) => {
     hash.update(chunk)
     size += chunk.length
   })
+  const parts = inChunks(read, PART_BYTES)
   const first = (await parts.next()).value ?? Buffer.alloc(0)
   if (first.length < PART_BYTES) await client.send(new sdk.PutObjectCommand({ ...target, Body: first }))
   else await putParts({ sdk, client }, target, first, parts)
@@ -66,22 +68,10 @@ async function putParts(
   }
 }
 
-/** Cuts a stream into parts of `PART_BYTES` and a smaller last part. */
-async function* inParts(bytes: Readable, see: (chunk: Buffer) => void): AsyncGenerator<Buffer, undefined> {
-  let chunks: Buffer[] = []
-  let length = 0
+/** The same stream, of which `see` gets each chunk before it is passed on. */
+async function* seen(bytes: Readable, see: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
     see(chunk)
-    for (let rest = chunk; rest.length > 0;) {
-      const piece = rest.subarray(0, PART_BYTES - length)
-      chunks.push(piece)
-      length += piece.length
-      rest = rest.subarray(piece.length)
-      if (length < PART_BYTES) continue
-      yield Buffer.concat(chunks)
-      chunks = []
-      length = 0
-    }
+    yield chunk
   }
-  if (length > 0) yield Buffer.concat(chunks)
 }

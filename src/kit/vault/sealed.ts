@@ -7,6 +7,7 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto'
+import { inChunks } from '../chunks.ts'
 
 // An object that cannot be read or changed without the key. A header (magic, the key's id, a random salt) is followed by chunks, each
 // encrypted with AES-256-GCM. The key of an object is derived from the salt and the object's name, and the nonce of a chunk is its
@@ -128,22 +129,4 @@ function nonce(number: bigint, isLast: boolean): Buffer {
   bytes.writeBigUInt64BE(number)
   bytes[11] = isLast ? 1 : 0
   return bytes
-}
-
-async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
-  let parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of bytes) {
-    for (let rest = part; rest.length > 0;) {
-      const piece = rest.subarray(0, size - length)
-      parts.push(piece)
-      length += piece.length
-      rest = rest.subarray(piece.length)
-      if (length < size) continue
-      yield Buffer.concat(parts)
-      parts = []
-      length = 0
-    }
-  }
-  if (length > 0) yield Buffer.concat(parts)
 }
