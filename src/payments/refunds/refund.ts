@@ -6,11 +6,10 @@ import type { MailData } from '../../orders/mails/mail-data.ts'
 import { noteEvents, recordOrderEvents } from '../../orders/move.ts'
 import type { Syncing } from '../sync/sync.ts'
 import { takeBack } from './take-back.ts'
+import { TRIES } from './tries.ts'
 import type { PaymentSnapshot, Processor } from '../../processors/processor.ts'
 import { AmountNotTaken, ChargedBack, ProcessorUnavailable, RefundTaken } from '../../processors/refusals.ts'
 
-/** The pauses grow, and the tries last nearly two weeks, longer than any outage of a processor. */
-const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
 /**
  * After this time a refund that its processor refuses has failed, and the seller gets a mail about one without a clear answer. The
  * tries last longer.

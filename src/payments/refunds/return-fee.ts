@@ -4,9 +4,7 @@ import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import { FeePending, PaymentUnknown } from '../../processors/refusals.ts'
 import type { Processor } from '../../processors/processor.ts'
-
-/** As long as a refund is tried. */
-const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
+import { TRIES, ordersWithJob } from './tries.ts'
 
 /** Longer than an account that gives no access is asked about (90 days), and the tries of a job that began before. */
 const OWED_DAYS = 105
@@ -71,10 +69,7 @@ export async function resumeFeeReturns(tx: Tx, jobs: Jobs, name?: string): Promi
       and t.kind in ('refund', 'returned', 'dispute_loss') and t.created_at > now() - make_interval(days => ${OWED_DAYS})
       -- offset 0 has it read what is owed for each order by an index, and not all that is owed at all
       and exists (select from (${OWED}) f where f.order_id = t.order_id offset 0)
-      and t.order_id not in (
-        select data->>'orderId' from pgboss.job where name = 'return_fee' and state in ('created', 'retry', 'active'))`.execute(
-    tx,
-  )
+      and t.order_id not in ${ordersWithJob(sql`'return_fee'`)}`.execute(tx)
   await jobs.add(
     tx,
     'return_fee',

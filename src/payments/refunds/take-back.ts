@@ -6,13 +6,12 @@ import { chargedBackMinor } from '../../orders/returned-money.ts'
 import type { Processor } from '../../processors/processor.ts'
 import { ProcessorUnavailable } from '../../processors/refusals.ts'
 import type { Syncing } from '../sync/sync.ts'
+import { TRIES, ordersWithJob } from './tries.ts'
 
 // Where the processor passes money on to a seller's account, the seller's part of a refund or a lost dispute comes back from there. The
 // amount to take is never stored: it is the money there less the money that belongs there, read just before. So a repeat, a
 // crash and a lost answer take nothing twice. The processor has no key for such requests, and the lease lets one run at a time.
 
-/** As long as a refund is tried. */
-const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 2 }
 /** Longer than any request to a processor is under way. */
 const LEASE_SECONDS = 60
 /** A refund waits this long for the processor to pass the price on. It does so within seconds, or fails. */
@@ -33,7 +32,7 @@ interface Taking {
 
 /** Registers the job that takes back money at a seller's account that does not belong there any more. */
 export async function registerTakeBacks(jobs: Jobs, syncing: Syncing): Promise<void> {
-  await jobs.on<{ orderId: string }>('take_back', TRIES, ({ orderId }) => takeBack(syncing, orderId))
+  await jobs.on<{ orderId: string }>('take_back', { ...TRIES, atOnce: 2 }, ({ orderId }) => takeBack(syncing, orderId))
 }
 
 /**
@@ -166,10 +165,7 @@ async function takeAgain(db: Db, jobs: Jobs, orderIds: readonly string[]): Promi
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<{ orderId: string }>`
       select order_id as "orderId" from passes where order_id = any(${orderIds}::text[]) and passed_minor > due_minor
-        and order_id not in (
-          select data->>'orderId' from pgboss.job where name = 'take_back' and state in ('created', 'retry', 'active'))`.execute(
-      tx,
-    )
+        and order_id not in ${ordersWithJob(sql`'take_back'`)}`.execute(tx)
     await jobs.add(
       tx,
       'take_back',
