@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { errorForLog } from '../kit/log.ts'
-import { refusing } from '../kit/schema.ts'
+import { DONE, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION, needs } from '../sellers/guard.ts'
 import { type Confirmation, decide, findConfirmation, noteOutcome, reopen } from './confirmations.ts'
 import type { Inner, Inside } from './inside.ts'
@@ -121,7 +120,7 @@ function declineRoute(server: Server, { db, browsers }: ConfirmationParts): void
         security: NEEDS_SESSION,
         params: ConfirmationParams,
         response: {
-          204: Type.Null({ description: 'Done.' }),
+          ...DONE,
           ...refusing('confirmation_not_found', 'confirmation_over'),
         },
       },

@@ -6,6 +6,7 @@ import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/
 import { refusing } from '../kit/schema.ts'
 import type { FindOrder } from '../orders/find.ts'
 import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
+import { TOO_MANY_RECEIPTS } from '../orders/receipts.ts'
 import { isDelivered } from '../orders/states.ts'
 import type { Db } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
@@ -20,8 +21,6 @@ interface ReceiptRouteParts {
   refuseUnknown: (request: FastifyRequest) => Promise<never>
   matchingAddress: MatchingAddress
 }
-
-const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
 
 /** Sends a buyer the receipt again. */
 export function receiptRoute(

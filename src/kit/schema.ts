@@ -30,6 +30,9 @@ export const refusing = (...codes: ProblemCode[]) => ({
 /** The pattern of a text without the NUL character, which PostgreSQL does not store. */
 export const NO_NUL = '^[^\\u0000]*$'
 
+/** The answer of a route that has nothing to say. */
+export const DONE = { 204: Type.Null({ description: 'Done.' }) }
+
 export const Amount = Type.Integer({
   description: 'Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500.',
 })

@@ -21,6 +21,8 @@ export interface Operators {
 
 /** The option of every route of the operators. */
 export const HIDDEN = { hidden: true } as const
+/** In the description of a route that `recently()` guards. */
+export const RECENT = 'Needs a sign-in of the last ten minutes.'
 
 export function operatorsOf(browsers: Pick<Browsers, 'quietly'>, mailboxes: readonly string[]): Operators {
   const known = new WeakMap<FastifyRequest, SignedIn>()

@@ -3,7 +3,7 @@ import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { searchPayouts } from '../payouts/run-views.ts'
-import { HIDDEN } from './guard.ts'
+import { HIDDEN, RECENT } from './guard.ts'
 import { TAG } from './routes.ts'
 import { runFileRoutes } from './run-file-routes.ts'
 import { type PayoutRouteParts, runRoutes } from './run-routes.ts'
@@ -19,8 +19,6 @@ import {
 } from './payout-schema.ts'
 import { payoutView } from './payout-views.ts'
 import { adjustAsOperator, markAsOperator, payAgainAsOperator } from './payouts.ts'
-
-const RECENT = 'Needs a sign-in of the last ten minutes.'
 
 /** The payouts: runs, bank files, banks' statements, and corrections. */
 export function operatorPayoutRoutes(server: Server, parts: PayoutRouteParts): void {

@@ -2,13 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { type Server, neverCached } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import type { ExportedFile } from '../payouts/export.ts'
-import { HIDDEN } from './guard.ts'
+import { HIDDEN, RECENT } from './guard.ts'
 import { RunFileParams, RunFileQuery } from './payout-schema.ts'
 import { exportAsOperator } from './payouts.ts'
 import { TAG } from './routes.ts'
 import type { PayoutRouteParts } from './run-routes.ts'
-
-const RECENT = 'Needs a sign-in of the last ten minutes.'
 
 /** The bank files of a run: made once, and given with the same bytes after that. */
 export function runFileRoutes(server: Server, parts: PayoutRouteParts): void {

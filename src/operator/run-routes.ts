@@ -4,7 +4,7 @@ import { afterOf, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { filesOf } from '../payouts/export.ts'
 import { findRun, linesOf, listRuns } from '../payouts/run-views.ts'
-import { HIDDEN } from './guard.ts'
+import { HIDDEN, RECENT } from './guard.ts'
 import { Run, RunDetail, RunLineParams, RunParams, Runs, RunsQuery, Sending, Sent } from './payout-schema.ts'
 import { runDetailView, runView } from './payout-views.ts'
 import {
@@ -21,8 +21,6 @@ import { Done } from './schema.ts'
 export interface PayoutRouteParts extends OperatorRouteParts {
   work: PayoutWork
 }
-
-const RECENT = 'Needs a sign-in of the last ten minutes.'
 
 /** Runs of payouts: proposed, approved, exported to bank files, marked as sent. */
 export function runRoutes(server: Server, parts: PayoutRouteParts): void {

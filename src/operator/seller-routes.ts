@@ -2,7 +2,7 @@ import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { HIDDEN } from './guard.ts'
+import { HIDDEN, RECENT } from './guard.ts'
 import { type OperatorRouteParts, TAG } from './routes.ts'
 import { Done, type FoundSeller, FoundSeller as FoundSellerSchema, FoundSellers, Quota, SellerParams, SellersQuery } from './schema.ts' // oxfmt-ignore
 import {
@@ -19,7 +19,7 @@ import {
   suspendSeller,
 } from './sellers.ts'
 
-const RECENT = 'Needs a sign-in of the last ten minutes. A repeat changes nothing.'
+const RECENT_AGAIN = `${RECENT} A repeat changes nothing.`
 
 /** The sellers: who may sell, how much they may store, and where they are signed in. */
 export function operatorSellerRoutes(server: Server, parts: OperatorRouteParts): void {
@@ -30,12 +30,12 @@ export function operatorSellerRoutes(server: Server, parts: OperatorRouteParts):
 }
 
 const ACTIONS = [
-  { method: 'PUT', path: 'approval', operationId: 'operatorApproveSeller', summary: 'Approve a seller', description: `The seller sells from then on, and is trusted. ${RECENT}`, run: approveSeller },
-  { method: 'DELETE', path: 'approval', operationId: 'operatorEndApproval', summary: 'Take an approval back', description: `A seller who needed an approval waits for one again. ${RECENT}`, run: endApproval },
-  { method: 'PUT', path: 'suspension', operationId: 'operatorSuspendSeller', summary: 'Suspend a seller', description: `Stops the sales at once. Buyers keep their files, and the seller can still sign in and refund. ${RECENT}`, run: suspendSeller },
-  { method: 'DELETE', path: 'suspension', operationId: 'operatorResumeSeller', summary: 'End a suspension', description: RECENT, run: resumeSeller },
-  { method: 'DELETE', path: 'sessions', operationId: 'operatorEndSessions', summary: 'Sign a seller out everywhere', description: RECENT, run: endSellerSessions },
-  { method: 'DELETE', path: 'keys', operationId: 'operatorRevokeKeys', summary: 'Revoke all API keys of a seller', description: RECENT, run: revokeSellerKeys },
+  { method: 'PUT', path: 'approval', operationId: 'operatorApproveSeller', summary: 'Approve a seller', description: `The seller sells from then on, and is trusted. ${RECENT_AGAIN}`, run: approveSeller },
+  { method: 'DELETE', path: 'approval', operationId: 'operatorEndApproval', summary: 'Take an approval back', description: `A seller who needed an approval waits for one again. ${RECENT_AGAIN}`, run: endApproval },
+  { method: 'PUT', path: 'suspension', operationId: 'operatorSuspendSeller', summary: 'Suspend a seller', description: `Stops the sales at once. Buyers keep their files, and the seller can still sign in and refund. ${RECENT_AGAIN}`, run: suspendSeller },
+  { method: 'DELETE', path: 'suspension', operationId: 'operatorResumeSeller', summary: 'End a suspension', description: RECENT_AGAIN, run: resumeSeller },
+  { method: 'DELETE', path: 'sessions', operationId: 'operatorEndSessions', summary: 'Sign a seller out everywhere', description: RECENT_AGAIN, run: endSellerSessions },
+  { method: 'DELETE', path: 'keys', operationId: 'operatorRevokeKeys', summary: 'Revoke all API keys of a seller', description: RECENT_AGAIN, run: revokeSellerKeys },
 ] as const satisfies { method: 'PUT' | 'DELETE'; path: string; operationId: string; summary: string; description: string; run: SellerAction }[] // oxfmt-ignore
 
 function actionRoute(
@@ -108,7 +108,7 @@ function quotaRoute(server: Server, { db, operators }: OperatorRouteParts): void
       schema: {
         operationId: 'operatorSetQuota',
         summary: 'Set how much a seller may store',
-        description: RECENT,
+        description: RECENT_AGAIN,
         tags: TAG,
         params: SellerParams,
         body: Quota,

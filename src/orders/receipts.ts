@@ -2,6 +2,8 @@ import { wrongEmailKey } from './find.ts'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 
+export const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
+
 // The order's address can change while the mail server works. So each statement applies only if the order still has that address.
 
 /** Notes that the mail server refused the receipt. `isMailbox`: because of the mailbox, and not of the mail's content. */

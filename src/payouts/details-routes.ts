@@ -1,10 +1,9 @@
-import { Type } from 'typebox'
 import { CURRENCIES } from '../kit/currencies.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { refusing } from '../kit/schema.ts'
+import { DONE, refusing } from '../kit/schema.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { checkedDestination } from './destination.ts'
@@ -98,7 +97,7 @@ function removeDetailsRoute(server: Server, parts: DetailsParts): void {
         security: NEEDS_SESSION,
         params: DetailsParams,
         response: {
-          204: Type.Null({ description: 'Done.' }),
+          ...DONE,
           ...refusing('recent_sign_in_required', 'currency_not_sold', 'payout_details_not_found'),
         },
       },

@@ -1,10 +1,9 @@
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
-import { limitOf, refusing } from '../kit/schema.ts'
+import { DONE, limitOf, refusing } from '../kit/schema.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { archiveProduct, changeProduct, etagOf, makeProduct, versionsOf } from './change.ts'
 import { changeFile, removeFile } from './files.ts'
@@ -36,7 +35,7 @@ type WritingParts = ProductParts & { statementPrefix: string }
 
 export const TAG = ['Products']
 const refusals = refusing()
-export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
+export const NOTHING = { ...DONE, ...refusals }
 
 /** The product for an answer, with the `ETag` that a later `If-Match` names. */
 export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: string; appUrl: string }): Product {

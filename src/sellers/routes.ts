@@ -1,11 +1,10 @@
-import { Type } from 'typebox'
 import { type Db, retryConflicts } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { lookAtUse } from '../kit/limits.ts'
-import { refusing } from '../kit/schema.ts'
+import { DONE, refusing } from '../kit/schema.ts'
 import { type SendCode, codeKey, findAwaited, resendIn } from './codes.ts'
 import type { Cookies } from './cookies.ts'
 import { type Browsers, NEEDS_SESSION, type SignInLimits, sellerView } from './guard.ts'
@@ -36,7 +35,7 @@ type SignInParts = SellerParts & { secrets: readonly string[]; signupOf: SignupO
 
 export const refusals = refusing()
 export const TAG = ['Sign-in']
-export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
+export const NOTHING = { ...DONE, ...refusals }
 
 /** The two ways to sign in without a provider: a code by mail, and a password. A seller who has lost one of them uses the other. */
 export function signInRoutes(server: Server, parts: SignInParts): void {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Server } from '../kit/http.ts'
 import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
-import { Time, refusing } from '../kit/schema.ts'
+import { DONE, Time, refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import type { SellerParts } from './routes.ts'
 import { refuseUnlessActive } from './standing.ts'
@@ -84,7 +84,7 @@ export function siteRoutes(
         tags: TAG,
         security: NEEDS_SESSION,
         params: SiteParams,
-        response: { 204: Type.Null({ description: 'Done.' }), ...refusing('site_not_valid', 'site_not_found') },
+        response: { ...DONE, ...refusing('site_not_valid', 'site_not_found') },
       },
     },
     async (request, reply) => {

@@ -12,6 +12,7 @@ import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
+import { TOO_MANY_RECEIPTS } from '../orders/receipts.ts'
 import { orderTaxView } from '../orders/new-order.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
@@ -28,7 +29,6 @@ export const TAG = ['Orders']
 export const refusals = refusing()
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
-const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
 
 export interface OrderRouteParts {
   db: Db

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Limit } from '../kit/limits.ts'
 import type { Reach } from '../kit/public-address.ts'
-import { refusing } from '../kit/schema.ts'
+import { DONE, refusing } from '../kit/schema.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type Browsers, needs, refuseUnlessRecent } from '../sellers/guard.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
@@ -168,7 +167,7 @@ function removeEndpointRoute(server: Server, { db, browsers }: WebhookRouteParts
         security: needs('webhooks:write'),
         params: EndpointParams,
         response: {
-          204: Type.Null({ description: 'Done.' }),
+          ...DONE,
           ...refusing('recent_sign_in_required', 'webhook_endpoint_not_found'),
         },
       },

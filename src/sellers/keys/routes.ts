@@ -1,10 +1,9 @@
-import { Type } from 'typebox'
 import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { afterOf, pageOf } from '../../kit/keyset.ts'
 import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
 import { momentOf } from '../../kit/moment.ts'
-import { limitOf, refusing } from '../../kit/schema.ts'
+import { DONE, limitOf, refusing } from '../../kit/schema.ts'
 import { type Browsers, needs, refuseUnlessRecent } from '../guard.ts'
 import type { Caller } from './caller.ts'
 import { type KeyParts, type KeyRow, listKeys, makeKey, revokeKey, rollKey } from './keys.ts'
@@ -145,7 +144,7 @@ function revokeKeyRoute(server: Server, parts: KeyRouteParts): void {
         tags: TAG,
         security: needs('keys:write'),
         params: KeyParams,
-        response: { 204: Type.Null({ description: 'Done.' }), ...refusing('key_not_found', 'key_too_weak') },
+        response: { ...DONE, ...refusing('key_not_found', 'key_too_weak') },
       },
     },
     async (request, reply) => {
