@@ -18,7 +18,7 @@ if (!what) {
 const config = settingsOrExit(2)
 try {
   const { url, stop } = await ownDatabase(config)
-  const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 1 })
   try {
     console.log(await adopt(what))
   } finally {

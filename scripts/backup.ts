@@ -45,10 +45,7 @@ async function backUp(): Promise<void> {
   if (!config.backup) throw new CannotStart('BACKUP_URL: not set or none, so there is no place for a backup.')
   const vault = openVault(config.backup.place, config.backup.keys)
   const database = await databaseToBackUp(config, { mayStart: !options['by-service'] })
-  const { db, close } = connect(
-    { connectionString: database.url },
-    { connections: 2, onError: () => {}, patient: true },
-  )
+  const { db, close } = connect({ connectionString: database.url }, { connections: 2, patient: true })
   try {
     await mustArchive(db)
     const storage = await openStorage(config)

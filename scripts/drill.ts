@@ -61,7 +61,7 @@ async function drillByCommand(command: string): Promise<{ problem?: string | und
 async function note(result: { bytes: number; lostSeconds?: number; problem?: string | undefined }): Promise<void> {
   try {
     const database = await ownDatabase(config)
-    const { db, close } = connect({ connectionString: database.url }, { connections: 1, onError: () => {} })
+    const { db, close } = connect({ connectionString: database.url }, { connections: 1 })
     await noteRun(db, { kind: 'drill', startedAt: began, ...result }).finally(close)
     await database.stop()
   } catch (error) {

@@ -77,7 +77,7 @@ const COMMANDS: Commands<Command> = {
 await runCommand(COMMANDS, USAGE, run)
 
 async function run(work: Command, { config, url, given }: CommandCall): Promise<string[]> {
-  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 2 })
   const jobs = await startJobs({ connectionString: url }, newLog('silent'))
   try {
     return await work({ config, db, jobs }, given[0] ?? '', given[1])

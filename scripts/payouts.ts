@@ -61,7 +61,7 @@ await runCommand(COMMANDS, USAGE, run)
 
 async function run(does: Command, { config, url, given }: CommandCall): Promise<string[]> {
   const connection = { connectionString: url }
-  const { db, close } = connect(connection, { connections: 2, onError: () => {} })
+  const { db, close } = connect(connection, { connections: 2 })
   try {
     const parts = { db, database: connection, rules: config.payouts, ...exportParts(config) }
     return await does(parts, given[0] ?? '', given[1] ?? '', given[2])

@@ -29,7 +29,7 @@ await database?.stop()
 process.exit(status)
 
 async function recall(url: string): Promise<void> {
-  const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 1 })
   try {
     const { name, productName, recalledAt, reason, already, elsewhere } = await recallAsOperator(db, MACHINE, options)
     const file = `${plain(name)} of ${plain(productName)}`

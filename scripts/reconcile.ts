@@ -41,7 +41,7 @@ process.exit(status)
 
 async function reconcileWith(url: string): Promise<Reconciliation> {
   const database = { connectionString: url }
-  const { db, close } = connect(database, { connections: 4, onError: () => {} })
+  const { db, close } = connect(database, { connections: 4 })
   const processors = await openProcessors(
     {
       processors: config.processors,

@@ -28,7 +28,7 @@ await database?.stop()
 process.exit(status)
 
 async function trust(url: string): Promise<number> {
-  const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 1 })
   const jobs = await startJobs({ connectionString: url }, newLog('silent'))
   try {
     const sellerId = await sellerIdOf(db, seller)

@@ -56,7 +56,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   const { db } = main
   const { db: reservedDb } = reserved
   // a start must not fail because a busy machine takes seconds to open a connection
-  const { db: startDb, close: endStart } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  const { db: startDb, close: endStart } = connect(database, { connections: 1, patient: true })
   const { storage, demo, isBackupLost } = await prepare(startDb, database, config, log)
   const server = await openServer(config, { baseUrl, appUrl }, log)
   const jobs = await startJobs(database, log)

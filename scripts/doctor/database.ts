@@ -28,10 +28,7 @@ export interface Opened {
  */
 export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs }: Patience): Promise<Opened> {
   const open = (connectionString: string, end: () => Promise<void> = async () => {}): Opened => {
-    const connection = connect(
-      { connectionString, connectionTimeoutMillis: requestMs },
-      { connections: 2, onError: () => {} },
-    )
+    const connection = connect({ connectionString, connectionTimeoutMillis: requestMs }, { connections: 2 })
     return { connection, close: () => connection.close().finally(end) }
   }
   const about = 'database'

@@ -101,7 +101,7 @@ async function copySequences(source: pg.Client, target: pg.Client): Promise<void
 }
 
 async function balanceOf({ url }: EmbeddedPostgres): Promise<string> {
-  const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {}, patient: true })
+  const { db, close } = connect({ connectionString: url }, { connections: 1, patient: true })
   const differences = await db.transaction().execute(trialBalance).finally(close)
   return JSON.stringify(differences)
 }

@@ -62,7 +62,7 @@ export interface Copied {
  */
 export async function makeBase(copied: Copied): Promise<Base> {
   const database = { connectionString: copied.superuserUrl }
-  const { db: pool, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  const { db: pool, close } = connect(database, { connections: 1, patient: true })
   try {
     return await pool.connection().execute(async (db) => {
       const { rows } = await sql<{ isOurs: boolean }>`select pg_try_advisory_lock(${LOCK}) as "isOurs"`.execute(db)

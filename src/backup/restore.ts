@@ -188,7 +188,7 @@ async function hasItsLog(vault: Vault, { id }: Base): Promise<boolean> {
 async function restoreRest(dir: string, vault: Vault, openStorage: () => Promise<Storage>): Promise<FilesBack> {
   // a part of the log that is written without the archive would be a gap for every later restore
   const postgres = await startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
-  const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
+  const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, patient: true })
   try {
     const storage = await openStorage()
     // it can have removed pictures since the copy of its database was made

@@ -6,7 +6,7 @@ import { compiledOnce } from './compiled.ts'
 import { connect } from './database.ts'
 
 test('a statement is built once, each run has its own values, and a missing one is refused, not sent as null', async (t) => {
-  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 2, onError: () => {} })
+  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 2 })
   t.after(close)
   let builds = 0
   const sum = compiledOnce<Record<'one' | 'other', number | null>, { sum: number; rest: number }>((given) => {

@@ -85,15 +85,16 @@ export interface Connection {
 
 /**
  * A pool of at most `connections`. When the server is lost, requests fail but the process goes on. `patient` is for work that no
- * request waits for, such as a migration: its statements may take as long as they need. Limits in `config` take precedence.
+ * request waits for, such as a migration: its statements may take as long as they need. Limits in `config` take precedence. `onError`
+ * hears of idle connections that were lost; without it nobody does, because the next statement takes another one.
  */
 export function connect(
   config: pg.PoolConfig,
   {
     connections,
-    onError,
+    onError = () => {},
     patient = false,
-  }: { connections: number; onError: (error: Error) => void; patient?: boolean },
+  }: { connections: number; onError?: (error: Error) => void; patient?: boolean },
 ): Connection {
   const limits = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -123,7 +124,7 @@ export function connect(
 
 /** Does work whose statements may take as long as they need, such as a sum over all books, on a connection of its own. */
 export async function patiently<T>(config: pg.PoolConfig, work: (db: Db) => Promise<T>): Promise<T> {
-  const { db, close } = connect(config, { connections: 1, onError: () => {}, patient: true })
+  const { db, close } = connect(config, { connections: 1, patient: true })
   try {
     return await work(db)
   } finally {

@@ -91,10 +91,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, rhythm: Rhy
     isAway = true
   }
   const { boss, define, schedule, unschedule } = await openLibrary(connection, onError)
-  const { db, close } = connect(
-    { ...connection, application_name: 'till-jobs' },
-    { connections: CONNECTIONS, onError: () => {} },
-  )
+  const { db, close } = connect({ ...connection, application_name: 'till-jobs' }, { connections: CONNECTIONS })
   const queues = new Map<string, Slots>()
   const runningIds = () => [...queues.values()].flatMap((slots) => slots.running().map(({ id }) => id))
   const owner = newOwner()

@@ -21,7 +21,7 @@ const use = async (db: Db, key: string, limit: Limit, grows = false) =>
 
 test('of fifty simultaneous uses at two instances exactly the limit is within it, and new ones come with time', async (t) => {
   const url = await newDatabase(t)
-  const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 4, onError: () => {} }))
+  const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 4 }))
   for (const { close } of instances) t.after(close)
   const [{ db }] = instances as [(typeof instances)[0]]
   const limit = { count: 5, seconds: 600 }
@@ -44,7 +44,7 @@ test('of fifty simultaneous uses at two instances exactly the limit is within it
 })
 
 async function database(t: { after(end: () => unknown): void }): Promise<Db> {
-  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 4, onError: () => {} })
+  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 4 })
   t.after(close)
   return db
 }
@@ -101,9 +101,7 @@ test('of two limits in a row, a use beyond the first takes nothing from the seco
 
 test('simultaneous counting and returning of the same two keys, at two instances, never deadlocks', async (t) => {
   const url = await newDatabase(t)
-  const instances = [1, 2].map(() =>
-    connect({ connectionString: url }, { connections: 8, onError: () => {}, patient: true }),
-  )
+  const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 8, patient: true }))
   for (const { close } of instances) t.after(close)
   const limit = { count: 10_000, seconds: 600 }
   const keys = ['z network', 'a mailbox'] as const

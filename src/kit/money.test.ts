@@ -56,7 +56,7 @@ test('the seller’s share and the fee always add up to the amount', () => {
 })
 
 test(`the schema computes the same fee (seed ${SEED})`, async (t) => {
-  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 1, onError: () => {} })
+  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 1 })
   t.after(close)
   const amounts = [...Array.from({ length: 1000 }, (_, at) => at + 1), LARGEST, ...sample(amount, 10_000)]
   const { rows } = await sql<{ fee: number }>`

@@ -16,7 +16,7 @@ async function openDatabase(t: Ends): Promise<{ url: string; db: Db }> {
 function open(t: Ends, url: string): Db {
   // the machine may be busy while a test holds a statement
   const patience = { statement_timeout: 60_000, query_timeout: 61_000 }
-  const { db, close } = connect({ connectionString: url, ...patience }, { connections: 4, onError: () => {} })
+  const { db, close } = connect({ connectionString: url, ...patience }, { connections: 4 })
   t.after(close)
   return db
 }

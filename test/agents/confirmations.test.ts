@@ -147,7 +147,7 @@ test('the end of the service refuses a confirmation and a tool under way, does n
   const own = await startTestShop(t)
   const { propose, confirm, orderId, ask } = await prepared(t, own)
   const id = await propose('refund_order', { orderId, amount: 100 })
-  const { db, close } = connect({ connectionString: own.databaseUrl }, { connections: 2, patient: true, onError: () => {} }) // oxfmt-ignore
+  const { db, close } = connect({ connectionString: own.databaseUrl }, { connections: 2, patient: true }) // oxfmt-ignore
   t.after(close)
   const [locked, closing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = db.transaction().execute(async (tx) => {

@@ -107,7 +107,7 @@ async function startWatched(t: { after(end: () => unknown): void }) {
   const databaseUrl = await newDatabase(t)
   const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace', TRUST_PROXY: '1' }
   const service = await startService(t, await temporaryFolder(t), env)
-  const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, patient: true, onError: () => {} })
+  const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, patient: true })
   atEnd(t, close)
   return { service, db }
 }

@@ -114,7 +114,7 @@ async function databaseOf(t: Ends, folder: string): Promise<{ url: string; conne
 }
 
 async function connectionTo(t: Ends, connectionString: string): Promise<Connection> {
-  const connection = connect({ connectionString }, { connections: 1, patient: true, onError: () => {} })
+  const connection = connect({ connectionString }, { connections: 1, patient: true })
   atEnd(t, () => connection.close())
   return connection
 }

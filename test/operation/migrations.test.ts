@@ -21,10 +21,7 @@ const CONTRACTS = /\b(drop\s+(table|column|function|view|type)|rename|set\s+not\
 async function open(t: Ends) {
   const folder = await temporaryFolder(t)
   const put = (name: string, text: string) => fs.writeFileSync(path.join(folder, `${name}.sql`), text)
-  const { db, close } = connect(
-    { connectionString: await emptyDatabase(t) },
-    { connections: 3, patient: true, onError: () => {} },
-  )
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 3, patient: true })
   atEnd(t, close)
   return { db, folder, put }
 }
@@ -48,10 +45,7 @@ test('a program goes on beside migrations of a newer one that only add, also whe
   put('001_first', 'create table first (n integer);', ...folders)
   put('003_more', 'alter table first add column m integer;', newer, contracting)
   put('004_less', '-- needs: 003_more\nalter table first drop column n;', contracting)
-  const { db, close } = connect(
-    { connectionString: await emptyDatabase(t) },
-    { connections: 2, patient: true, onError: () => {} },
-  )
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, patient: true })
   atEnd(t, close)
 
   await Promise.all([migrate(db, older), migrate(db, older), migrate(db, newer)])

@@ -86,10 +86,7 @@ async function ranOnce(t: Ends, dataDir: string, env: Record<string, string>): P
 
 test('a start uses none of the connections for requests, which give up when a busy machine takes seconds', async (t) => {
   const database = { connectionString: await newDatabase(t) }
-  const refused = connect(
-    { connectionString: 'postgres://127.0.0.1:1/none' },
-    { connections: 1, patient: true, onError: () => {} },
-  )
+  const refused = connect({ connectionString: 'postgres://127.0.0.1:1/none' }, { connections: 1, patient: true })
   atEnd(t, () => refused.close())
   const settings = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database.connectionString, SECRET, DEMO: '0' }
   const [baseUrl, appUrl] = ['http://shop.test', 'http://shop.test']
@@ -302,10 +299,7 @@ test('without PAYOUTS no service takes the money that a processor passes to sell
 test('real payments and tries never share a database, unless it has adopted the others', async (t) => {
   const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
   const env = { DATA_DIR: dataDir, DATABASE_URL }
-  const { db, close } = connect(
-    { connectionString: DATABASE_URL },
-    { connections: 1, patient: true, onError: () => {} },
-  )
+  const { db, close } = connect({ connectionString: DATABASE_URL }, { connections: 1, patient: true })
   atEnd(t, close)
   const live = { processors: ['stripe'], stripe: { secretKey: 'sk_live_x' }, razorpay: undefined }
   const tries = { ...live, stripe: { secretKey: 'sk_test_x' } }
@@ -340,7 +334,7 @@ test('of two first instances with different files one is refused, however close 
     const connectionString = await newDatabase(t)
     await query(connectionString, 'delete from installation')
     const open = async () => {
-      const { db, close } = connect({ connectionString }, { connections: 1, patient: true, onError: () => {} })
+      const { db, close } = connect({ connectionString }, { connections: 1, patient: true })
       const installed = { secrets: [SECRET], storageDir: await temporaryFolder(t), s3: undefined }
       return openInstallation(db, installed, newLog('silent')).finally(close)
     }

@@ -401,7 +401,7 @@ test('a file of 2 GB is streamed: the service holds none of it, also when the cl
   const databaseUrl = await newDatabase(t)
   const dataDir = await temporaryFolder(t)
   const size = 2 * 1024 ** 3
-  const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, patient: true, onError: () => {} })
+  const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, patient: true })
   const storage = await openDisk(path.join(dataDir, 'files'))
   const service = await startService(t, dataDir, { DATABASE_URL: databaseUrl })
   const sellerId = await ensureSeller(db, { name: 'Ann', email: 'ann@shop.test' })

@@ -25,7 +25,7 @@ const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, never: nothing, rest: nothing, stop: nothing }
 
 async function reconciliationOfSandbox(url: string): Promise<Reconciliation> {
-  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 2 })
   try {
     return await reconciliationOf(url, sandboxProcessor(db, NO_JOBS, [SECRET]))
   } finally {
@@ -104,7 +104,7 @@ describe('a shop of the sandbox', () => {
   })
 
   test('a bank takes only the rest of a refunded sale, and held money that went back is no loss', async (t) => {
-    const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1, onError: () => {} })
+    const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1 })
     const sides = sql`(select order_id, currency, credit_account as account, amount_minor as minor from transfers
       union all select order_id, currency, debit_account, -amount_minor from transfers)`
     const lost = await query<{ said: string }>(

@@ -183,7 +183,7 @@ test('an approval that is killed in the middle has paid nobody, and the next one
   const { propose, approve } = runs(operator)
   const { runId } = await propose()
   // a lock on the seller stops the approval after it has marked the run
-  const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, onError: () => {}, patient: true }) // oxfmt-ignore
+  const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, patient: true }) // oxfmt-ignore
   let killed: Promise<{ status: number }>
   await db.transaction().execute(async (tx) => {
     await sql`select 1 from sellers where id = ${seller.sellerId} for update`.execute(tx)

@@ -38,7 +38,7 @@ test('the statements of most requests of a seller keep their plan: to plan them 
     shop.db,
   )
   await sql`analyze`.execute(shop.db)
-  const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1, onError: () => {} })
+  const { db, close } = connect({ connectionString: shop.databaseUrl }, { connections: 1 })
   atEnd(t, close)
   const findSession = sessionFinder(db)
   for (let time = 0; time < 2 * CUSTOM_PLANS; time++) {
@@ -54,7 +54,7 @@ test('the statements of most requests of a seller keep their plan: to plan them 
 
 test('a request’s connection starts no parallel workers and compiles no statement; one for long statements may', async (t) => {
   const givenBy = async (patient: boolean) => {
-    const { db, close } = connect({ connectionString: shared().databaseUrl }, { connections: 1, patient, onError: () => {} }) // oxfmt-ignore
+    const { db, close } = connect({ connectionString: shared().databaseUrl }, { connections: 1, patient }) // oxfmt-ignore
     atEnd(t, close)
     const { rows } = await sql<{ given: string }>`
       select name || ' ' || setting as given from pg_settings

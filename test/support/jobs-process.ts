@@ -24,7 +24,7 @@ await jobs.on(queue!, options, async () => {
 })
 process.stdout.write('ready\n')
 if (how?.startsWith('adds')) {
-  const { db } = connect({ connectionString }, { connections: 1, patient: true, onError: () => {} })
+  const { db } = connect({ connectionString }, { connections: 1, patient: true })
   const addTaken = (tx: Tx) => add(tx).then(({ state }) => assert.equal(state, 'running'))
   while (!(await inTransaction(db, addTaken).then(() => true, () => false))) await sleep(10) // oxfmt-ignore
 }

@@ -26,7 +26,7 @@ export interface World {
 
 export async function newWorld(t: TestContext): Promise<World> {
   const url = await newDatabase(t)
-  const { db, close } = connect({ connectionString: url }, { connections: 2, patient: true, onError: () => {} })
+  const { db, close } = connect({ connectionString: url }, { connections: 2, patient: true })
   const ends: (() => Promise<void>)[] = []
   atEnd(t, async () => {
     for (const end of ends) await end()

@@ -335,7 +335,7 @@ export const newDatabase = (t: Ends): Promise<string> => filledDatabase(t, makeF
 
 /** The schema and the job queues that a service makes at its first start, without sellers, jobs or an installation. */
 async function makeFirst(url: string): Promise<void> {
-  const connection = connect({ connectionString: url }, { connections: 2, patient: true, onError: () => {} })
+  const connection = connect({ connectionString: url }, { connections: 2, patient: true })
   await migrate(connection.db, SCHEMA)
   await connection.close()
   const ends: (() => unknown)[] = []

@@ -17,10 +17,7 @@ const seal = textSeal([SECRET], 'webhook secrets')
 
 /** A database that no service runs on. */
 async function database(t: Ends & { after(end: () => unknown): void }): Promise<Db> {
-  const { db, close } = connect(
-    { connectionString: await newDatabase(t) },
-    { connections: 8, patient: true, onError: () => {} },
-  )
+  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 8, patient: true })
   t.after(close)
   return db
 }

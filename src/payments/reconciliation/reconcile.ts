@@ -50,7 +50,7 @@ export async function reconcileBooks({
   graceMs?: number
   mostSuspects?: number
 }): Promise<Reconciliation> {
-  const { db: pool, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  const { db: pool, close } = connect(database, { connections: 1, patient: true })
   try {
     return await pool.connection().execute(async (db) => {
       await sql`select set_config('work_mem', ${WORK_MEMORY}, false)`.execute(db)
