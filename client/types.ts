@@ -625,6 +625,8 @@ export interface OrderDetail {
   }
   /** The line on the buyer’s bank statement. */
   statementDescriptor: string
+  /** Present where the line on the buyer’s statement is not `statementDescriptor`, because the processor or the bank chooses it. */
+  onStatement?: false
   /** The sum of the order’s transfers so far, in minor units, without what only moves between your balance and your own account. */
   netAmount: number
   timeline: {

@@ -14,6 +14,7 @@ import { limitOf, refusing } from '../kit/schema.ts'
 import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { TOO_MANY_RECEIPTS } from '../orders/receipts.ts'
 import { orderTaxView } from '../orders/new-order.ts'
+import { onStatement } from '../orders/paid-by.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { recalledFilesOf } from '../products/schema.ts'
@@ -124,6 +125,7 @@ export async function detailOf(
     ...orderView(order),
     ...(order.tax && { tax: orderTaxView(order.tax) }),
     statementDescriptor: order.statementDescriptor,
+    ...onStatement(order.paidBy),
     netAmount: transfers.reduce(
       (sum, { kind, amountMinor }) => (BETWEEN_OWN.includes(kind) ? sum : sum + amountMinor),
       0,

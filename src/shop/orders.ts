@@ -10,9 +10,11 @@ import { isBoughtFile, recalledFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { type OrderTax, taxOfOrder } from '../orders/new-order.ts'
+import { paidBy } from '../orders/paid-by.ts'
 import { givesFiles } from '../orders/returned-money.ts'
 import { ORDER_COLUMNS, type OrderRow } from '../orders/seller-view.ts'
 import type { State } from '../orders/states.ts'
+import type { PaidBy } from '../processors/statement-line.ts'
 import type { Rail } from '../processors/rails.ts'
 
 export interface OrderFilter extends Period {
@@ -95,6 +97,7 @@ async function productsNamed(db: Db, sellerId: string, part: string): Promise<st
 
 export interface OrderDetails extends OrderRow {
   statementDescriptor: string
+  paidBy: PaidBy | null
   emailChangedAt: Date | null
   pendingEmail: string | null
   successUrl: string | null
@@ -111,7 +114,7 @@ export interface OrderDetails extends OrderRow {
 /** One of a seller's orders, with its history. Refuses `order_not_found`. */
 export async function findOwnOrder(db: Db, sellerId: string, orderId: string): Promise<OrderDetails> {
   const { rows } = await sql<OrderDetails>`
-    select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
+    select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", ${paidBy} as "paidBy", o.email_changed_at as "emailChangedAt",
       o.success_url as "successUrl", o.cancel_url as "cancelUrl",
       (select c.email from email_changes c where c.order_id = o.id and c.expires_at > now()) as "pendingEmail",
       (select json_build_object('movesAt', c.moves_at, 'needsConsent', o.address_kept_at is not null) from email_changes c

@@ -5,6 +5,7 @@ import { CsvFormat } from '../kit/csv.ts'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, NO_NUL, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { OnStatement } from '../orders/paid-by.ts'
 import { Order, orderFields } from '../orders/seller-view.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
@@ -101,6 +102,7 @@ export const OrderDetail = Type.Object({
   ...orderFields,
   tax: Type.Optional(OrderTaxView),
   statementDescriptor: Type.String({ description: 'The line on the buyer’s bank statement.' }),
+  onStatement: OnStatement,
   netAmount: Type.Integer({
     description:
       'The sum of the order’s transfers so far, in minor units, without what only moves between your balance and your own account.',

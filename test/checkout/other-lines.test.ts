@@ -6,6 +6,7 @@ import { say } from '../../src/words/say.ts'
 import { BOB } from '../support/aged-orders.ts'
 import { lookUp } from '../support/buyer.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
+import { newBrowser } from '../support/seller.ts'
 import { type TestShop, eventually } from '../support/shop.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
@@ -49,6 +50,10 @@ test('Razorpay chooses the line: the offer, the order, its status and the look-u
   await bank.delivered()
   assert.deepEqual([(await shop.status(order.orderId)).status, await toldOfCharge(shop)], ['disputed', false])
   assert.equal(await mailsWithLine(shop, 2), 0)
+  const seller = newBrowser(shop)
+  await seller.signInByCode('ann@shop.test')
+  const { body: sold } = await seller.call('GET', `/api/orders/${order.orderId}`)
+  assert.deepEqual([sold.statementDescriptor, sold.onStatement], [LINE, false])
   const { disputedNoLine } = (await catalogueOf('en')).mail
   assert.ok((await mails(shop, 2)).some(({ text }) => text.includes(say(disputedNoLine, { product: 'A book' }))))
 })

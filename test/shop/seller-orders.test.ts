@@ -130,7 +130,7 @@ test('filters, limits and cursors that are none are refused', async () => {
     assertProblem(await ann.call('GET', `/api/orders?${query}`), 400, 'validation_failed')
   assert.deepEqual(await ids({ cursor: cursor(newId('ord')) }), [])
   for (const path of ['/api/orders/x', '/api/orders/ord_%00', `/api/orders/${newId('prod')}`])
-    assertProblem(await ann.call('GET', path), 400, 'validation_failed')
+    assertProblem(await ann.call('GET', path), 404, 'order_not_found')
 })
 
 test('the pages of a list hold each order once, the newest first, whatever is made or moves meanwhile', async () => {

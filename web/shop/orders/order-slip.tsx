@@ -28,7 +28,7 @@ export function OrderSlip({ order }: { order: OrderDetail }) {
           {paidAt ? <Line name="Paid" value={moment(paidAt)} /> : <Line name="Ordered" value={moment(createdAt)} />}
           {rail && <Line name="Paid with" value={RAIL_NAMES[rail]} />}
           <Line name="Buyer" value={email} wide />
-          <Line name="On the statement" value={statementDescriptor} wide mono />
+          {order.onStatement !== false && <Line name="On the statement" value={statementDescriptor} wide mono />}
           <Line name="Order number" value={`${shortNumber(orderId)} ${orderId}`} wide mono />
           {order.clientReferenceId !== undefined && (
             <Line name="Your reference" value={order.clientReferenceId} wide mono />
