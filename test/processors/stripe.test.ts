@@ -185,12 +185,18 @@ test('while another request with this key is under way, it is waited for', async
 
 test('two requests with one key that overlap are one payment, and the second waits for the first', async (t) => {
   const { server, stripe } = await setUp(t)
-  server.knobs.delayMs = 300
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  server.knobs.firstAnswer = answered
   const wanted = payment()
-  const [first, second] = await Promise.all([stripe.startPayment(wanted), stripe.startPayment(wanted)])
+  const starting = Promise.all([stripe.startPayment(wanted), stripe.startPayment(wanted)])
+  await eventually(
+    async () => posts(server),
+    (calls) => calls.some(({ status }) => status === 409),
+  )
+  answer()
+  const [first, second] = await starting
   assert.deepEqual(first, second)
   assert.equal(server.bank.paymentIntents.length, 1)
-  assert(posts(server).some(({ status }) => status === 409))
 })
 
 test('an account that refused an order takes it once its methods are on, though Stripe remembers the refusal', async (t) => {

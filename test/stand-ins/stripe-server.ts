@@ -86,6 +86,8 @@ export async function startStripeServer({
   const knobs = {
     /** Every answer takes this long. */
     delayMs: 0,
+    /** The answer to a request that is carried out waits for this. Answers that need no work come at once. */
+    firstAnswer: undefined as Promise<void> | undefined,
     /** Largest page of a list. */
     pageSize: 100,
     /** Its clock is ahead of ours. */
@@ -294,7 +296,10 @@ export async function startStripeServer({
         keys.set(keyOf(call), { request: JSON.stringify([call.path, call.params]), answer })
     }
     if (knobs.delayMs) await new Promise((resolve) => setTimeout(resolve, knobs.delayMs))
-    if (call.isFirst) busy.delete(keyOf(call))
+    if (call.isFirst) {
+      await knobs.firstAnswer
+      busy.delete(keyOf(call))
+    }
     if (fault === 'hang' || fault === 'done then hang') return
     if (fault === 'drop' || fault === 'done then drop') return void request.socket.destroy()
     const { status, type = 'application/json', text } = broken(fault, answer)
