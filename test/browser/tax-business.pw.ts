@@ -278,6 +278,20 @@ test('confirms the country when the network has moved to another one since the p
   await expect(page.locator('.lines')).toContainText('20% VAT (FR)')
 })
 
+test('asks for the country in the buyer’s language where it cannot be read which one the service sees', async ({ page }) => {
+  await page.setExtraHTTPHeaders({ 'x-country': 'FR' })
+  await newBuyer(page)
+  await page.locator('.language select').selectOption('de')
+  await expect(page.getByLabel(de.pay.yourCountry)).toHaveValue('FR')
+  await fillCard(page, '4242424242424242')
+  await page.setExtraHTTPHeaders({ 'x-country': 'DE' })
+  await page.route(/\/public\?.*country=FR/, (route) => route.abort())
+  await page.locator('.pay-bar button').click()
+  const country = page.getByLabel(de.pay.yourCountry)
+  await expect(country).toHaveAccessibleDescription(de.pay.chooseCountry)
+  await expect(country).toBeFocused()
+}) // oxfmt-ignore
+
 test('shows the total of the country that is chosen, also when the answer about another one comes late', async ({ page }) => {
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
   await page.route(/\/public\?.*country=DE/, async (route) => {

@@ -43,10 +43,10 @@ export function useCountry(
       return doubt(seenCountry)
     },
     /** The service refused the country, because the connection comes from another one by now. `seen`: that one, if it is known. */
-    refuse(seen: string | undefined, why: string): void {
+    refuse(seen?: string): void {
       if (seen) setSeen(seen)
       if (seen && seen !== country) doubt(seen)
-      else refuse(why)
+      else refuse(words.chooseCountry)
     },
     part: (trouble: string | undefined) => (
       <div class="field">

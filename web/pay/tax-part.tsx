@@ -40,8 +40,8 @@ export function TaxPart({ product, kept, refused, onTax, onType, readerRef }: Ta
     // the network of the buyer has changed since the page was opened
     if (refused instanceof ApiError && refused.code === 'country_unconfirmed')
       void getProduct(product.id, { country }).then(
-        ({ tax }) => refuse(tax?.seenCountry, sentence(refused)),
-        () => refuse(undefined, sentence(refused)),
+        ({ tax }) => refuse(tax?.seenCountry),
+        () => refuse(),
       )
     if (!isAboutVatId(refused)) return
     shown.dropVatId(refused)
