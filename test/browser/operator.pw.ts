@@ -346,6 +346,32 @@ test('a search keeps the seller of the address, and the focus', async ({ page })
   await expect(field).toHaveValue('')
 })
 
+test('signing out while a list is read says that, and keeps no way back', async ({ page }) => {
+  await signInAsOperator(page)
+  const list = /\/api\/operator\/orders/
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  await page.route(list, async (route) => {
+    await ended
+    await route.continue()
+  })
+  // the session has ended, and the held request hears of it before the page does
+  await page.route('**/api/auth/session', async (route) => {
+    if (route.request().method() !== 'DELETE') return route.continue()
+    const response = await route.fetch()
+    const refused = page.waitForResponse(list)
+    end()
+    await (await refused).finished()
+    await page.evaluate(() => new Promise(requestAnimationFrame)).catch(() => {})
+    await route.fulfill({ response })
+  })
+  const asked = page.waitForRequest(list)
+  await page.getByRole('link', { name: 'Orders' }).click()
+  await asked
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('You are signed out.')).toBeVisible()
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('way-back')
+})
+
 test('signing out says when it does not succeed, and deletes the unsaved texts of the tab', async ({ page }) => {
   await signInAsOperator(page)
   const drafts = () => page.evaluate(() => Object.keys(sessionStorage).filter((name) => name.includes('draft')))

@@ -7,6 +7,7 @@ import type {
   Statistics,
 } from '../../src/operator/schema.ts'
 import { ApiError, call } from '../ui/api.ts'
+import { isSigningOut } from '../ui/auth-api.ts'
 import { keepView } from '../ui/way-back.ts'
 import type { List } from '../shop/api.ts'
 import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
@@ -28,7 +29,11 @@ export async function asOperator<Answer>(work: () => Promise<Answer>): Promise<A
     return answer
   } catch (trouble) {
     if (isOtherAccount(trouble)) return drawAnew()
-    if (trouble instanceof ApiError && (trouble.code === 'not_found' || trouble.code === 'not_signed_in')) signIn()
+    if (trouble instanceof ApiError && (trouble.code === 'not_found' || trouble.code === 'not_signed_in')) {
+      // The browser is leaving the page, so nothing more appears on it.
+      if (isSigningOut) return new Promise<Answer>(() => {})
+      signIn()
+    }
     throw trouble
   }
 }
