@@ -27,12 +27,16 @@ async function newProduct(page: Page): Promise<string> {
   return id
 }
 
-async function setBrand(page: Page): Promise<void> {
+async function uploadLogo(page: Page): Promise<void> {
   const buffer = await sharp({ create: { width: 600, height: 200, channels: 4, background: '#7a1fa2' } })
     .png()
     .toBuffer()
   await page.getByLabel('Logo to upload').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer })
   await expect(page.getByText('The logo is saved.')).toBeVisible()
+}
+
+async function setBrand(page: Page): Promise<void> {
+  await uploadLogo(page)
   await page.getByLabel('Colour', { exact: true }).fill('#7a1fa2')
   await page.getByLabel('Your terms').fill('https://shop.example/terms')
   await page.getByLabel('Your privacy notice').fill('https://shop.example/privacy')
@@ -75,6 +79,17 @@ test('a save leaves alone what another tab has changed since', async ({ page, co
   await page.getByRole('button', { name: 'Save the brand' }).click()
   await expect.poll(() => brand('GET')).not.toHaveProperty('accent')
   expect(await brand('GET')).toMatchObject({ refundPolicy: POLICY, asksConsent: true })
+})
+
+test('what another tab has saved counts as nothing typed here', async ({ page, context }) => {
+  await signUp(page)
+  await expect(page.getByLabel('Refund policy')).toHaveValue('')
+  const headers = { origin: new URL(page.url()).origin }
+  const saved = await context.request.patch('/api/brand', { data: { refundPolicy: POLICY }, headers })
+  expect(saved.ok(), await saved.text()).toBe(true)
+  await uploadLogo(page)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('You are signed out.')).toBeVisible()
 })
 
 test('buyers see the seller’s logo, colour, links and policy', async ({ page, browser }) => {

@@ -21,7 +21,9 @@ interface SignedIn {
  * began with, so that a save can send `changes` alone, or put them on top of the present values.
  */
 export function useTypedOver<Typed extends object>(account: SignedIn, part: string, saved: Typed) {
-  const [{ typed, base }, setState] = useTyped(account, part, { typed: saved, base: saved })
+  const begun = { typed: saved, base: saved }
+  // What another tab saves meanwhile makes nothing of this form unsaved.
+  const [{ typed, base }, setState] = useTyped(account, part, begun, ({ typed, base }) => differ(typed, base))
   return {
     typed,
     changes: changedIn(typed, base),
@@ -38,13 +40,20 @@ const changedIn = <Typed extends object>(typed: Typed, base: Typed): Partial<Typ
     Object.entries(typed).filter(([name, value]) => value !== base[name as keyof Typed]),
   ) as Partial<Typed>
 
-/** The values of one form. `saved`: the values that the form shows when nothing was typed. */
-export function useTyped<Typed>(account: SignedIn, part: string, saved: Typed): [Typed, Dispatch<StateUpdater<Typed>>] {
+const differ = (one: unknown, other: unknown): boolean => JSON.stringify(one) !== JSON.stringify(other)
+
+/** The values of one form. `saved`: the values that the form shows when nothing was typed. `isUnsaved`: whether something was. */
+export function useTyped<Typed>(
+  account: SignedIn,
+  part: string,
+  saved: Typed,
+  isUnsaved = (typed: Typed) => differ(typed, saved),
+): [Typed, Dispatch<StateUpdater<Typed>>] {
   // Each seller has a place: another one who signs in here must not see the text.
   const place = `${DRAFTS}account-${part}:${account.get().seller!.id}`
   const [typed, setTyped] = useState(() => readTab<Typed>(place) ?? saved)
   const savedText = JSON.stringify(saved)
-  const isChanged = JSON.stringify(typed) !== savedText
+  const isChanged = isUnsaved(typed)
   // Read once: on a later visit the seller sees the saved values.
   useEffect(() => writeTab(place, undefined), [place, savedText])
   useLeavingQuestion(isChanged)
