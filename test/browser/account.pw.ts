@@ -234,6 +234,31 @@ test('another support address needs a fresh sign-in, which keeps the typed text,
   await expect(field).toHaveValue(support)
 })
 
+test('a link to a fresh sign-in that opens another tab leaves the question before typed text is lost', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  await page.route('**/api/auth/seller', (route) =>
+    route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
+  )
+  await page.getByLabel('Where buyers reach you').fill(newSellerEmail())
+  await page.keyboard.press('Enter')
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void dialog.dismiss()
+  })
+  for (const key of ['ControlOrMeta', 'Shift'] as const) {
+    const opened = context.waitForEvent('page')
+    await page.getByRole('link', { name: 'Sign in again' }).click({ modifiers: [key] })
+    await (await opened).close()
+    await page.getByRole('link', { name: 'Orders' }).click({ noWaitAfter: true })
+    await expect.poll(() => questions).toEqual(['beforeunload'])
+    questions.length = 0
+  }
+})
+
 test('when the session has ended, a press leads to the sign-in, and the text of every form is there after it', async ({
   page,
 }) => {

@@ -10,7 +10,11 @@ type Keep = () => void
 const changedForms = new Set<Keep>()
 
 /** Keeps the unsaved text of every form of the page, because a fresh sign-in leads away from it and back, without a question. */
-export const keepTyped = (): void => leadAway(() => changedForms.forEach((keep) => keep()))
+export function keepTyped(press?: MouseEvent): void {
+  // The link opens another tab or window, and this page stays.
+  if (press?.ctrlKey || press?.metaKey || press?.shiftKey) return
+  leadAway(() => changedForms.forEach((keep) => keep()))
+}
 
 interface SignedIn {
   get: () => { seller?: Seller }
