@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADJUSTMENT, DRAFTS, OPERATOR_REFUND, REFUND, forgetDrafts } from './drafts.ts'
+import { ADJUSTMENT, DRAFTS, OPERATOR_REFUND, PRODUCT_KEY, REFUND, forgetDrafts, keepsText } from './drafts.ts'
 
 const tab: Record<string, string> = Object.create({
   removeItem(name: string) {
@@ -16,4 +16,13 @@ test('another account finds no text of the one before, whose unanswered requests
   assert.deepEqual(Object.keys(tab), ['other', ...unanswered])
   forgetDrafts()
   assert.deepEqual(Object.keys(tab), ['other'])
+})
+
+test('a tab keeps text while a form has left some, and neither a key nor an unanswered request is text', () => {
+  for (const name of ['other', `${REFUND}ord_1`, `${DRAFTS}sel_1${PRODUCT_KEY}`]) tab[name] = '1'
+  assert.equal(keepsText(), false)
+  tab[`${DRAFTS}sel_1:prod_1`] = '1'
+  assert.equal(keepsText(), true)
+  forgetDrafts()
+  assert.equal(keepsText(), false)
 })

@@ -8,12 +8,24 @@ export const OPERATOR_REFUND = `${DRAFTS}operator-refund:`
 export const ADJUSTMENT = `${DRAFTS}adjustment:`
 const UNANSWERED = [REFUND, OPERATOR_REFUND, ADJUSTMENT]
 
+/** The key of a product that is being made: nobody typed it. */
+export const PRODUCT_KEY = ':key'
+
+/** Whether this tab keeps text that was typed and not saved, also of a form that is gone. */
+export const keepsText = (): boolean => names(UNANSWERED).some((name) => !name.endsWith(PRODUCT_KEY))
+
 export function forgetDrafts({ keepUnanswered = false } = {}): void {
-  const kept = keepUnanswered ? UNANSWERED : []
+  for (const name of names(keepUnanswered ? UNANSWERED : [])) sessionStorage.removeItem(name)
+}
+
+/** The names of what this tab keeps. Those that begin with one of `others` are left out. */
+function names(others: string[]): string[] {
   try {
-    for (const name of Object.keys(sessionStorage))
-      if (name.startsWith(DRAFTS) && !kept.some((one) => name.startsWith(one))) sessionStorage.removeItem(name)
+    return Object.keys(sessionStorage).filter(
+      (name) => name.startsWith(DRAFTS) && !others.some((one) => name.startsWith(one)),
+    )
   } catch {
-    // The browser forbids storing, so there is nothing to delete.
+    // The browser forbids storing, so there is nothing.
+    return []
   }
 }

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { keepsText } from './drafts.ts'
 
 // The browser asks about unsaved changes also when this page leads away by itself. A seller who stayed would have a page without a session.
 
@@ -12,8 +13,8 @@ export function leadAway(go: () => void): void {
 
 const losses = new Set<() => boolean>()
 
-/** Whether the page has something that leaving it would lose. */
-export const wouldLose = (): boolean => [...losses].some((loses) => loses())
+/** Whether signing out would lose something. It deletes the text that the tab keeps, also of a form that is gone. */
+export const wouldLose = (): boolean => keepsText() || [...losses].some((loses) => loses())
 
 /** From now on the browser asks whether to leave the page, while `loses` says so. Returns the way to end that. */
 export function askWhile(loses: () => boolean): () => void {

@@ -3,7 +3,7 @@ import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
 import { newKey } from '../../ui/new-key.ts'
 import { readTab, writeTab } from '../../ui/tab-storage.ts'
-import { DRAFTS } from '../drafts.ts'
+import { DRAFTS, PRODUCT_KEY } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 /** How the price is set: by the seller, by the buyer, or the product is free. */
@@ -216,7 +216,7 @@ export function savedDraft(sellerId: string, productId: string): SavedDraft | un
   return saved && { ...saved, draft: whole(saved.draft), base: whole(saved.base) }
 }
 
-const placeOfKey = (sellerId: string) => placeOf(sellerId, 'key')
+const placeOfKey = (sellerId: string) => DRAFTS + sellerId + PRODUCT_KEY
 
 /**
  * The key with which this tab makes a product. A repeated press, also after a reload, has the same key until the answer has come or
