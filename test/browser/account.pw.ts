@@ -393,9 +393,9 @@ for (const [place, address] of [
       await expectAccount(page, email)
       await page.getByLabel('Your name, or your shop’s').fill('Ann of the Tests')
     }
-    // the text would be lost, and the person who signs out knows that
-    page.on('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Sign out' }).click()
+    // the first press says that the text would be lost
+    if (place === 'account') await page.getByRole('button', { name: 'Sign out' }).click()
     await expect(page.getByText('You are signed out.')).toBeVisible()
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/Ann of the Tests|way-back/)
   })

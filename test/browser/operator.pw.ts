@@ -372,6 +372,16 @@ test('signing out while a list is read says that, and keeps no way back', async 
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('way-back')
 })
 
+test('signing out asks before it deletes a text that the tab keeps for the shop', async ({ page }) => {
+  await signInAsOperator(page)
+  await page.evaluate(() => sessionStorage.setItem('till:shop-draft:api-key', '{}'))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('alert')).toContainText('Unsaved text will be lost.')
+  await expectFine(page, 'signing out with unsaved text')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('You are signed out.')).toBeVisible()
+})
+
 test('signing out says when it does not succeed, and deletes the unsaved texts of the tab', async ({ page }) => {
   await signInAsOperator(page)
   const drafts = () => page.evaluate(() => Object.keys(sessionStorage).filter((name) => name.includes('draft')))

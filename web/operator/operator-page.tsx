@@ -1,9 +1,9 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { useAction } from '../ui/action.ts'
 import { returnToView } from '../ui/way-back.ts'
-import { Head, Refused } from '../shop/parts.tsx'
+import { Head } from '../shop/parts.tsx'
 import { leave } from '../shop/session.ts'
+import { useSignOut } from '../shop/sign-out.tsx'
 import { WAY_BACK } from './api.ts'
 import { LogView } from './log-view.tsx'
 import { OrderView } from './order-view.tsx'
@@ -38,12 +38,7 @@ const ENTRIES = [
 
 export function OperatorPage() {
   const hash = useHash()
-  const leaving = useAction()
-  const signOut = () =>
-    void leaving.run(async () => {
-      await leave()
-      return ''
-    })
+  const { button, below } = useSignOut(leave)
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [name = '', id = '', ...rest] = path.split('/')
   const view = rest.length === 0 && Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined
@@ -61,15 +56,9 @@ export function OperatorPage() {
             </a>
           ))}
         </nav>
-        <button type="button" class="link" aria-disabled={leaving.busy ? 'true' : undefined} onClick={signOut}>
-          Sign out
-        </button>
+        {button}
       </header>
-      {leaving.trouble ? (
-        <div class="bar">
-          <Refused action={leaving} />
-        </div>
-      ) : null}
+      {below}
       <main class="room shop operator">
         {View ? (
           <View key={`${name}/${id}`} id={decodeURIComponent(id)} query={new URLSearchParams(query)} />

@@ -1,6 +1,4 @@
-import { useAction } from '../ui/action.ts'
-import { wouldLose } from './leaving.ts'
-import { Refused } from './parts.tsx'
+import { useSignOut } from './sign-out.tsx'
 
 /** The links of the navigation, in the shop and in the account. */
 export const ENTRIES = [
@@ -18,16 +16,8 @@ interface BarProps {
 
 /** The head of the shop and of the account: the same links at the same places. */
 export function Bar({ under, onLeave }: BarProps) {
-  const action = useAction()
+  const { button, below } = useSignOut(onLeave)
   const shop = under === 'account' ? '/shop/' : ''
-  const signOut = () => {
-    // The browser's own question, as for a link that leads away.
-    if (wouldLose() && !window.confirm('Sign out without saving?')) return
-    void action.run(async () => {
-      await onLeave()
-      return ''
-    })
-  }
   return (
     <>
       <header class="bar shop-bar">
@@ -50,15 +40,9 @@ export function Bar({ under, onLeave }: BarProps) {
             Account
           </a>
         </nav>
-        <button type="button" class="link" aria-disabled={action.busy ? 'true' : undefined} onClick={signOut}>
-          Sign out
-        </button>
+        {button}
       </header>
-      {action.trouble ? (
-        <div class="bar">
-          <Refused action={action} />
-        </div>
-      ) : null}
+      {below}
     </>
   )
 }

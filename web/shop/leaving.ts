@@ -11,17 +11,20 @@ export function leadAway(go: () => void): void {
   go()
 }
 
-const losses = new Set<() => boolean>()
+const TEXT = 'Unsaved text will be lost.'
+/** Each with a sentence about what is lost. Signing out deletes the text that the tab keeps. A link that leads away does not. */
+const losses = new Map([[keepsText, TEXT]])
 
-/** Whether signing out would lose something. It deletes the text that the tab keeps, also of a form that is gone. */
-export const wouldLose = (): boolean => keepsText() || [...losses].some((loses) => loses())
+/** What signing out would lose, in sentences. Empty: nothing. */
+export const wouldLose = (): string =>
+  [...new Set([...losses].flatMap(([loses, what]) => (loses() ? what : [])))].join(' ')
 
 /** From now on the browser asks whether to leave the page, while `loses` says so. Returns the way to end that. */
-export function askWhile(loses: () => boolean): () => void {
+export function askWhile(loses: () => boolean, what: string): () => void {
   const ask = (event: BeforeUnloadEvent) => {
     if (!isLeaving && loses()) event.preventDefault()
   }
-  losses.add(loses)
+  losses.set(loses, what)
   addEventListener('beforeunload', ask)
   return () => {
     losses.delete(loses)
@@ -31,5 +34,5 @@ export function askWhile(loses: () => boolean): () => void {
 
 /** Asks before text is lost that was typed and not saved. */
 export function useLeavingQuestion(isChanged: boolean): void {
-  useEffect(() => (isChanged ? askWhile(() => true) : undefined), [isChanged])
+  useEffect(() => (isChanged ? askWhile(() => true, TEXT) : undefined), [isChanged])
 }

@@ -133,7 +133,7 @@ async function run(key: number): Promise<void> {
   startNext()
 }
 
-askWhile(() => uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting'))
+askWhile(() => uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting'), 'Your uploads will stop.')
 // Uploads that stopped because the service could not be reached go on as soon as the browser is online.
 addEventListener('online', () => {
   for (const { key, stage, trouble } of uploads.get().items)
