@@ -508,6 +508,22 @@ describe('a large upload in pieces to a bucket', () => {
     assert(s3.objects.get(id)!.equals(bytes))
   })
 
+  test('keeps what has come of it when the client leaves in the middle of a part', async () => {
+    const bytes = randomBytes(2.25 * PART_BYTES)
+    const { address, id } = await begun(bytes.length)
+    const piece = 0.75 * PART_BYTES
+    assert.equal((await ann.patch(address, 0, bytes.subarray(0, piece))).status, 204)
+    const leaving = await ann.beginPatch(address, piece, bytes.subarray(piece, piece + 100_000), piece)
+    // it has taken the first piece out of the bucket
+    await eventually(async () => s3.asked.includes(`DELETE ${id}.part`), Boolean)
+    leaving.destroy()
+    const head = await eventually(() => ann.head(address), ({ status }) => status === 200) // oxfmt-ignore
+    const at = Number(head.headers.get('upload-offset'))
+    assert(at >= piece && at <= piece + 100_000, String(at))
+    assert.equal((await ann.patch(address, at, bytes.subarray(at))).headers.get('till-file'), id)
+    assert(s3.objects.get(id)!.equals(bytes))
+  })
+
   test('whose bytes are all here loses its lock while the bucket is silent, and the service goes on', async (t) => {
     const bytes = randomBytes(20_000)
     const { address, id } = await begun(bytes.length)

@@ -2,7 +2,7 @@ import { type Hash, createHash } from 'node:crypto'
 
 /** Beyond this number, the oldest hash is forgotten. Its file is then hashed from the stored bytes, which is slower but right. */
 const MOST_HASHES = 1000
-/** An interrupted S3 upload loses the parts under way and goes on from an earlier offset. So earlier states of a hash are kept too. */
+/** An S3 upload whose part failed goes on from an earlier offset. So earlier states of a hash are kept too. */
 const MARK_BYTES = 8 * 1024 ** 2
 const MOST_MARKS = 12
 

@@ -1,5 +1,5 @@
 import { type MetadataValue, S3Store } from '@tus/s3-store'
-import { Readable, Transform, pipeline } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import { Refusal } from '../errors.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
@@ -38,6 +38,21 @@ export function resumableS3(storage: Storage, settings: S3Settings, deadlines: B
   }
 }
 
+/**
+ * A source that breaks off, because the client has gone, ends the target. So what has come is stored, also the unfinished part of before,
+ * which the library has taken out of the bucket. A source with too many bytes breaks off its target.
+ */
+function passOn(source: Readable, target: Transform): void {
+  const end = () => {
+    const error = source.errored
+    if (error && 'status_code' in error) target.destroy(error)
+    else if (!target.destroyed) target.end()
+  }
+  if (source.destroyed) return end()
+  source.once('error', () => {}).once('close', () => source.readableEnded || end())
+  source.pipe(target)
+}
+
 class PartStore extends S3Store {
   readonly #hashes: RunningHashes
   readonly #storage: Storage
@@ -69,8 +84,6 @@ class PartStore extends S3Store {
         done(null, chunk)
       },
     })
-    // it can be cut after its last byte has come, and before the library reads it: then the reader meets the error
-    hashed.on('error', () => {})
     const turns = new Turns(this.partUploadSemaphore, {
       turnMs: this.#deadlines.partTurnMs,
       fillMs: this.#deadlines.partFillMs,
@@ -80,7 +93,12 @@ class PartStore extends S3Store {
         hashed.push(null)
       },
     })
-    pipeline(bytes, hashed, (error) => void (error && turns.stop()))
+    // it can be cut after its last byte has come, and before the library reads it: then the reader meets the error
+    hashed.on('error', (error) => {
+      turns.stop()
+      bytes.destroy(error)
+    })
+    passOn(bytes, hashed)
     this.#writing.set(key, hashed)
     try {
       await turns.begin().catch((error: unknown) => {
