@@ -304,6 +304,7 @@ test('neither a link nor signing out loses typed text without a question', async
   await expectFine(page, 'signing out with unsaved text')
   await button(page, 'Save the name').click()
   await expect(page.getByText('Saved. Buyers read this name from now on.')).toBeVisible()
+  await expect(lost).toHaveCount(0)
 
   // the tab keeps the text of a form that is gone
   await page.goto(`/shop/#/products/${id}`)
@@ -314,6 +315,9 @@ test('neither a link nor signing out loses typed text without a question', async
   await expect(lost).toBeVisible()
   await page.goBack()
   await expect(field(page, 'Name')).toHaveValue('Mine')
+  await expect(lost).toHaveCount(0)
+  await button(page, 'Sign out').click()
+  await expect(lost).toBeVisible()
   await button(page, 'Sign out').click()
   await expect(page).toHaveURL(/\/sign-in\//)
   expect(questions).toEqual(['beforeunload'])

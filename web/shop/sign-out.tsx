@@ -1,13 +1,24 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { Notice } from '../ui/notice.tsx'
 import { wouldLose } from './leaving.ts'
 import { Refused } from './parts.tsx'
 
+const CHANGES = ['input', 'submit', 'hashchange']
+
 /** The button, and what appears below the head after a press. */
 export function useSignOut(onLeave: () => Promise<void>) {
   const action = useAction()
   const [told, setTold] = useState('')
+  // what would be lost changes: the next press is a first one
+  useEffect(() => {
+    if (!told) return
+    const forget = () => setTold('')
+    for (const type of CHANGES) addEventListener(type, forget, true)
+    return () => {
+      for (const type of CHANGES) removeEventListener(type, forget, true)
+    }
+  }, [told])
   const press = ({ detail }: MouseEvent) => {
     const lost = wouldLose()
     // The page asks by itself: some browsers show no questions. The second half of a double-click is no answer.
