@@ -17,7 +17,7 @@ import { BuyerTaxIdText, ChosenCurrency, DiscountCode, Rail } from './product-sc
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
-/** PostgreSQL stores no NUL in a text. */
+/** PostgreSQL stores no NUL in a text, and a seller's own id has no line breaks. */
 const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
 export const Email = Type.String({

@@ -7,7 +7,6 @@ import { FILE_FORMATS } from '../payouts/export.ts'
 import { PAYOUT_STATES, type PayoutState } from '../payouts/moves.ts'
 import { BLOCKS } from '../payouts/runs.ts'
 
-/** Without NUL, which PostgreSQL cannot store in a text. */
 const Null = Type.Null()
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' })
 const State = Type.Enum([...PAYOUT_STATES], {

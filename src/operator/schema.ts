@@ -10,7 +10,6 @@ import { STANDINGS } from '../sellers/standing.ts'
 import { ACTIONS } from './log.ts'
 import { MATTERS } from './matter.ts'
 
-/** Without NUL, which PostgreSQL cannot store in a text. */
 const Null = Type.Null()
 export const Done = Type.Object({
   changed: Type.Boolean({ description: 'False: it was so before, and nothing was written.' }),

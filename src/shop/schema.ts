@@ -13,7 +13,6 @@ import { WithdrawnFiles } from '../products/schema.ts'
 import { OrderTaxView } from '../taxes/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
-/** Without NUL, which PostgreSQL cannot store in a text. */
 const Rail = Type.Enum([...RAILS])
 export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 export const OrdersQuery = Type.Object({
