@@ -121,10 +121,7 @@ function openFastify(log: Log, trustProxy: TrustedProxy, routes: KnownRoutes) {
       reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
       reply.raw.once('finish', () => {
         drainBody(request as FastifyRequest)
-        log.info(
-          { requestId: request.id, method: request.method, route: '(none)', status: reply.statusCode },
-          'request',
-        )
+        log.info(lineOf(request as FastifyRequest, reply as FastifyReply), 'request')
       })
       sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
     },
@@ -199,19 +196,19 @@ function endAndLogRequests(server: Server, log: Log): void {
     drainBody(request)
     // a connection in use when we close would stay open and idle after its answer, and delay the end of the process
     if (closing) request.raw.socket.end()
-    const { method, id } = request
-    // logs the route's pattern, never the address itself, which holds ids, tokens and mailboxes
-    const line = {
-      requestId: id,
-      method,
-      route: request.routeOptions.url ?? '(none)',
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-    }
-    log.info(line, 'request')
+    log.info(lineOf(request, reply), 'request')
     done()
   })
 }
+
+/** The log has the route's pattern, never the address itself, which holds ids, tokens and mailboxes. */
+const lineOf = ({ id, method, routeOptions }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply) => ({
+  requestId: id,
+  method,
+  route: routeOptions.url ?? '(none)',
+  status: statusCode,
+  ms: Math.round(elapsedTime * 10) / 10,
+})
 
 /**
  * Accepts no new requests, lets running requests finish, and ends their connections after `mostMs`. Otherwise a client that stops

@@ -527,6 +527,7 @@ test('the log of a busy service at its most detailed level contains nothing of b
     'POST /api/checkout 409',
     'GET /api/downloads/:token 200',
     'GET /api/downloads/:token 403',
+    'GET (none) 400',
     'POST /api/webhooks/:processor 200',
     'GET /api/checkout/:orderId/status 429',
     'POST /api/auth/otp 429',
