@@ -377,6 +377,7 @@ test('signing out asks before it deletes a text that the tab keeps for the shop'
   await page.evaluate(() => sessionStorage.setItem('till:shop-draft:api-key', '{}'))
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByRole('alert')).toContainText('Unsaved text will be lost.')
+  await expect(page.getByRole('alert')).toBeInViewport()
   await expectFine(page, 'signing out with unsaved text')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByText('You are signed out.')).toBeVisible()

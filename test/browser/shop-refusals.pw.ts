@@ -340,6 +340,7 @@ test('signing out says that uploads stop, and speaks of unsaved text only where 
   await button(page, 'Sign out').click()
   const lost = page.getByRole('alert').filter({ hasText: 'Press “Sign out” again' })
   await expect(lost.locator('p')).toHaveText('Your uploads will stop.')
+  await expect(lost).toBeInViewport()
   // more is lost by now, so the next press says that first
   await field(page, 'Name').fill('Mine')
   await button(page, 'Sign out').click()

@@ -45,20 +45,22 @@ export function OperatorPage() {
   const View = id ? view?.one : view?.list
   return (
     <>
-      <header class="bar shop-bar">
-        <a class="mark" href="/">
-          Till
-        </a>
-        <nav aria-label="Main">
-          {ENTRIES.map(([entry, label]) => (
-            <a key={entry} href={`#/${entry}`} aria-current={view && name === entry ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
-        {button}
-      </header>
-      {below}
+      <div>
+        <header class="bar shop-bar">
+          <a class="mark" href="/">
+            Till
+          </a>
+          <nav aria-label="Main">
+            {ENTRIES.map(([entry, label]) => (
+              <a key={entry} href={`#/${entry}`} aria-current={view && name === entry ? 'page' : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+          {button}
+        </header>
+        {below}
+      </div>
       <main class="room shop operator">
         {View ? (
           <View key={`${name}/${id}`} id={decodeURIComponent(id)} query={new URLSearchParams(query)} />

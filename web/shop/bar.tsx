@@ -19,7 +19,7 @@ export function Bar({ under, onLeave }: BarProps) {
   const { button, below } = useSignOut(onLeave)
   const shop = under === 'account' ? '/shop/' : ''
   return (
-    <>
+    <div>
       <header class="bar shop-bar">
         <a class="mark" href="/">
           <svg viewBox="0 0 22 26" aria-hidden="true" focusable="false">
@@ -43,6 +43,6 @@ export function Bar({ under, onLeave }: BarProps) {
         {button}
       </header>
       {below}
-    </>
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { keepsText } from './drafts.ts'
 
 // The browser asks about unsaved changes also when this page leads away by itself. A seller who stayed would have a page without a session.
@@ -34,5 +34,5 @@ export function askWhile(loses: () => boolean, what: string): () => void {
 
 /** Asks before text is lost that was typed and not saved. */
 export function useLeavingQuestion(isChanged: boolean): void {
-  useEffect(() => (isChanged ? askWhile(() => true, TEXT) : undefined), [isChanged])
+  useLayoutEffect(() => (isChanged ? askWhile(() => true, TEXT) : undefined), [isChanged])
 }

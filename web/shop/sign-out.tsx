@@ -6,7 +6,7 @@ import { Refused } from './parts.tsx'
 
 const CHANGES = ['input', 'submit', 'hashchange']
 
-/** The button, and what appears below the head after a press. */
+/** The button, and the text that appears below the head after a press. One element holds both, as the page's grid has one row for it. */
 export function useSignOut(onLeave: () => Promise<void>) {
   const action = useAction()
   const [told, setTold] = useState('')
