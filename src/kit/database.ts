@@ -86,7 +86,7 @@ export interface Connection {
 /**
  * A pool of at most `connections`. When the server is lost, requests fail but the process goes on. `patient` is for work that no
  * request waits for, such as a migration: its statements may take as long as they need. Limits in `config` take precedence. `onError`
- * hears of idle connections that were lost; without it nobody does, because the next statement takes another one.
+ * hears of idle connections that were lost. It may be absent, because the next statement takes another connection.
  */
 export function connect(
   config: pg.PoolConfig,

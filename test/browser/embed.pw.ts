@@ -233,7 +233,7 @@ test('a page without its link hears of the payment all the same', async ({ page,
   expect(events).toEqual(['ready', 'paid', 'closed'])
 })
 
-test('a page that puts another body in the place of the overlay’s can be scrolled, and leads nobody away', async ({
+test('a page that puts another body in the place of the overlay’s can be scrolled, and leads no buyer away', async ({
   page,
   context,
 }) => {

@@ -26,7 +26,7 @@ interface SignedIn {
  */
 export function useTypedOver<Typed extends object>(account: SignedIn, part: string, saved: Typed) {
   const begun = { typed: saved, base: saved }
-  // What another tab saves meanwhile makes nothing of this form unsaved.
+  // Another tab can save meanwhile, and this form has nothing unsaved then.
   const [{ typed, base }, setState] = useTyped(account, part, begun, ({ typed, base }) => differ(typed, base))
   return {
     typed,

@@ -8,7 +8,7 @@ export const OPERATOR_REFUND = `${DRAFTS}operator-refund:`
 export const ADJUSTMENT = `${DRAFTS}adjustment:`
 const UNANSWERED = [REFUND, OPERATOR_REFUND, ADJUSTMENT]
 
-/** The key of a product that is being made: nobody typed it. */
+/** The key of a product that is being made. It is no typed text. */
 export const PRODUCT_KEY = ':key'
 
 /** Whether this tab keeps text that was typed and not saved, also of a form that is gone. */
