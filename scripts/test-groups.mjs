@@ -19,6 +19,7 @@ const ALONE = [
   'test/kit/card-numbers',
   'test/products/images',
   'test/products/uploads',
+  'test/products/bucket-uploads',
   'src/kit/bodies',
   'src/kit/embedded',
 ].map((name) => `${name}.test.ts`)
