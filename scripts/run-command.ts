@@ -7,7 +7,7 @@ const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
 /** The commands of a program, with the least and the most arguments of each. */
 export type Commands<Command> = Readonly<Record<string, [least: number, most: number, run: Command]>>
 
-/** What runs a command: the settings, the address of the database, and the arguments after the command's name. */
+/** A command gets the settings, the address of the database, and the arguments after the command's name. */
 export interface CommandCall {
   config: ReturnType<typeof settingsOrExit>
   url: string

@@ -22,6 +22,6 @@ export const OnStatement = Type.Optional(
   }),
 )
 
-/** What an answer says beside `statementDescriptor`. */
+/** The field that an answer has beside `statementDescriptor` where the line on the statement is another one. */
 export const onStatement = (by: PaidBy | null): { onStatement?: false } =>
   printsOurLine(by) ? {} : { onStatement: false }

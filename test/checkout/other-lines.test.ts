@@ -22,7 +22,7 @@ const mails = (shop: TestShop, n: number) =>
   )
 const mailsWithLine = async (shop: TestShop, n: number) =>
   (await mails(shop, n)).filter(({ text, html }) => `${text} ${html}`.includes(LINE)).length
-/** What the buyer's status says. */
+/** The rail and the field in the status that the buyer reads. */
 async function told(shop: TestShop, orderId: string) {
   const { statementDescriptor, onStatement, rail } = await shop.status(orderId, BOB)
   assert.equal(statementDescriptor, LINE)

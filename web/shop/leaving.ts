@@ -15,7 +15,7 @@ const TEXT = 'Unsaved text will be lost.'
 /** Each with a sentence about what is lost. Signing out deletes the text that the tab keeps. A link that leads away does not. */
 const losses = new Map([[keepsText, TEXT]])
 
-/** What signing out would lose, in sentences. Empty: nothing. */
+/** Signing out would lose this, in sentences. Empty: it loses nothing. */
 export const wouldLose = (): string =>
   [...new Set([...losses].flatMap(([loses, what]) => (loses() ? what : [])))].join(' ')
 
