@@ -429,6 +429,31 @@ test('the page says that the service does not answer, and shows the account when
   await expect(page.locator('#sessions li')).toHaveCount(1)
 })
 
+test('a part that the service cannot load says so, and appears on another try', async ({ page }) => {
+  await signUp(page)
+  const broken = { code: 'internal_error', status: 500, title: 'Internal Server Error' }
+  for (const [path, part] of [
+    ['brand', 'Your brand'],
+    ['tax/profile', 'Tax'],
+    ['invoice-profile', 'Invoices'],
+    ['auth/mails', 'Mails about sales'],
+  ] as const) {
+    const address = `**/api/${path}`
+    await page.route(address, (route) =>
+      route.fulfill({ status: 500, contentType: 'application/problem+json', json: broken }),
+    )
+    await page.reload()
+    const place = page.getByRole('region', { name: part, exact: true })
+    await expect(place.getByRole('alert')).toBeVisible()
+    await page.unroute(address)
+    await place.getByRole('button', { name: 'Try again' }).click()
+    await expect(place.getByRole('alert')).toHaveCount(0)
+    await expect(
+      place.getByRole('radio').or(place.getByRole('textbox')).or(place.getByRole('combobox')).first(),
+    ).toBeEnabled()
+  }
+})
+
 test.describe('in the light and in the dark', () => {
   test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
   test('axe finds nothing in the account, and it fits the smallest phone', async ({ page }) => {

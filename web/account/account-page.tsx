@@ -15,6 +15,7 @@ import { NamePart } from './name-part.tsx'
 import { MailsPart } from './mails-part.tsx'
 import { PasswordPart } from './password-part.tsx'
 import { SessionsPart } from './sessions-part.tsx'
+import { useSettings } from './settings.ts'
 import { SupportPart } from './support-part.tsx'
 import { TaxPart } from './tax-part.tsx'
 import { keepTyped } from './typed.ts'
@@ -24,10 +25,6 @@ export function AccountPage() {
   const state = useStore(account)
   const [error] = useState(takeError)
   const { seller, session, trouble } = state
-  const ready = seller !== undefined
-  useEffect(() => {
-    if (ready && /^#[a-z]+$/.test(location.hash)) document.getElementById(location.hash.slice(1))?.scrollIntoView()
-  }, [ready])
   useRecovery(trouble, () => void account.load(true))
   return (
     <>
@@ -53,6 +50,10 @@ function Parts({
   error,
 }: Known & { account: Account; state: AccountState; error: string | undefined }) {
   const { trouble } = state
+  const { areHere, brand, tax, invoices, mails } = useSettings(account)
+  useEffect(() => {
+    if (areHere && /^#[a-z]+$/.test(location.hash)) document.getElementById(location.hash.slice(1))?.scrollIntoView()
+  }, [areHere])
   return (
     <div class="account">
       <header class="top">
@@ -74,17 +75,23 @@ function Parts({
         </Notice>
       )}
       {trouble ? <Failed account={account} trouble={trouble} /> : null}
-      <NamePart account={account} seller={seller} />
-      <SupportPart account={account} seller={seller} />
-      <BrandPart account={account} />
-      <TaxPart account={account} />
-      <InvoicesPart account={account} />
-      <MailsPart account={account} />
-      <MailboxPart account={account} seller={seller} sessionId={session.id} />
-      <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />
-      <IdentitiesPart account={account} state={state} />
-      <SessionsPart account={account} sessions={state.sessions} />
-      <HistoryPart events={state.events} />
+      {areHere ? (
+        <>
+          <NamePart account={account} seller={seller} />
+          <SupportPart account={account} seller={seller} />
+          <BrandPart account={account} loaded={brand} />
+          <TaxPart account={account} loaded={tax} />
+          <InvoicesPart account={account} loaded={invoices} />
+          <MailsPart account={account} loaded={mails} />
+          <MailboxPart account={account} seller={seller} sessionId={session.id} />
+          <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />
+          <IdentitiesPart account={account} state={state} />
+          <SessionsPart account={account} sessions={state.sessions} />
+          <HistoryPart events={state.events} />
+        </>
+      ) : (
+        <OneMoment />
+      )}
     </div>
   )
 }

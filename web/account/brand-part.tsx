@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { themeOf } from '../../src/sellers/accent.ts'
 import { useAction } from '../ui/action.ts'
 import { TextField } from '../ui/text-field.tsx'
-import { useLoad } from '../shop/load.ts'
+import type { Loaded } from '../shop/load.ts'
+import { Shown } from '../shop/parts.tsx'
 import type { Account } from './account.ts'
 import { type Brand, type BrandChange, changeBrand, getBrand } from './brand-api.ts'
 import { LogoField } from './logo-field.tsx'
@@ -40,16 +41,21 @@ function changesOf({ asksConsent, ...texts }: Partial<Typed>): BrandChange {
 }
 
 /** How the payment page, the order page and the receipts look to buyers. */
-export function BrandPart({ account }: { account: Account }) {
-  const { value: brand, put } = useLoad('brand', () => account.asSeller(getBrand))
+export function BrandPart({ account, loaded }: { account: Account; loaded: Loaded<Brand> }) {
   return (
     <Part
       id="brand"
       title="Your brand"
       about="Buyers see it on the payment page, on the page of their order, and on receipts. Colours are adjusted so that everybody can read them."
     >
-      {brand && <LogoField account={account} brand={brand} onChanged={put} />}
-      {brand && <BrandForm account={account} brand={brand} onChanged={put} />}
+      <Shown of={loaded}>
+        {(brand) => (
+          <>
+            <LogoField account={account} brand={brand} onChanged={loaded.put} />
+            <BrandForm account={account} brand={brand} onChanged={loaded.put} />
+          </>
+        )}
+      </Shown>
     </Part>
   )
 }

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { useAction } from '../ui/action.ts'
 import { apiBase } from '../ui/page-data.ts'
 import { TextField, useFaultFocus } from '../ui/text-field.tsx'
-import { useLoad } from '../shop/load.ts'
+import type { Loaded } from '../shop/load.ts'
+import { Shown } from '../shop/parts.tsx'
 import type { Account } from './account.ts'
 import { type InvoiceProfile, type OwnProfile, getInvoiceProfile, putInvoiceProfile } from './invoices-api.ts'
 import { CountryField } from './country-field.tsx'
@@ -47,18 +48,17 @@ const profileOf = ({ address, taxIds, note, country, ...rest }: Typed): InvoiceP
 })
 
 /** Whether sales get invoices, and the seller's texts on them. */
-export function InvoicesPart({ account }: { account: Account }) {
-  const { value: own, put } = useLoad('invoices', () => account.asSeller(getInvoiceProfile))
+export function InvoicesPart({ account, loaded }: { account: Account; loaded: Loaded<OwnProfile> }) {
   return (
     <Part
       id="invoices"
       title="Invoices"
       about="While they are on, every sale gets an invoice with a gapless number of yours, and every refund a credit note. You are the seller: Till is not the merchant of record and files nothing."
     >
-      {own && <Form account={account} own={own} onSaved={put} />}
-      {own?.prefix && (
+      <Shown of={loaded}>{(own) => <Form account={account} own={own} onSaved={loaded.put} />}</Shown>
+      {loaded.value?.prefix && (
         <p class="small">
-          Your numbers begin with <b>{own.prefix}</b>.{' '}
+          Your numbers begin with <b>{loaded.value.prefix}</b>.{' '}
           <a href={`${apiBase}/api/invoices?format=csv`} download="invoices.csv">
             Download all invoices as CSV
           </a>

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import { useLoad } from '../shop/load.ts'
-import { changeMailSettings, getMailSettings, type SaleMails } from '../ui/auth-api.ts'
+import type { Loaded } from '../shop/load.ts'
+import { Failed } from '../shop/parts.tsx'
+import { changeMailSettings, type SaleMails } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
 import { useAction } from '../ui/action.ts'
 import { Part, Refused, Saved } from './part.tsx'
@@ -12,8 +13,7 @@ const CHOICES: [SaleMails, name: string, about: string][] = [
 ]
 
 /** Which mails about sales the seller gets. A choice is saved as soon as it is made. */
-export function MailsPart({ account }: { account: Account }) {
-  const loaded = useLoad('mails', () => account.asSeller(getMailSettings))
+export function MailsPart({ account, loaded }: { account: Account; loaded: Loaded<{ saleMails: SaleMails }> }) {
   const [chosen, setChosen] = useState<SaleMails>()
   const newestRef = useRef<SaleMails | undefined>(undefined)
   const action = useAction()
@@ -41,6 +41,7 @@ export function MailsPart({ account }: { account: Account }) {
       title="Mails about sales"
       about="Mails about what needs you, such as a dispute or a refund that failed, always come."
     >
+      {loaded.trouble ? <Failed trouble={loaded.trouble} again={loaded.again} /> : null}
       <fieldset class="choices" disabled={saved === undefined}>
         <legend class="unseen">Tell me of sales</legend>
         {CHOICES.map(([value, name, about]) => (

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { useLoad } from '../shop/load.ts'
+import type { Loaded } from '../shop/load.ts'
+import { Shown } from '../shop/parts.tsx'
 import { useAction } from '../ui/action.ts'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
@@ -24,15 +25,14 @@ const profileOf = ({ taxIds, ...rest }: Typed): TaxProfile => ({
 })
 
 /** Whether and how the seller's orders have tax. */
-export function TaxPart({ account }: { account: Account }) {
-  const { value: tax, put } = useLoad('tax', () => account.asSeller(getTax))
+export function TaxPart({ account, loaded }: { account: Account; loaded: Loaded<OwnTax> }) {
   return (
     <Part
       id="tax"
       title="Tax"
       about="With a tax profile, buyers see the tax of each price, and orders keep it. Without one, nothing is said about tax. This service is not the merchant of record and files nothing: you owe the tax. Ask a tax adviser."
     >
-      {tax && <TaxForm account={account} tax={tax} onChanged={put} />}
+      <Shown of={loaded}>{(tax) => <TaxForm account={account} tax={tax} onChanged={loaded.put} />}</Shown>
     </Part>
   )
 }
