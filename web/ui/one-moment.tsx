@@ -7,7 +7,7 @@ const words = wordsOf('ui')
  * long.
  */
 export const OneMoment = () => (
-  <div class="stack soft">
+  <div class="one-moment stack soft">
     <p class="busy-line later">
       <span class="spinner" aria-hidden="true" /> {words.oneMoment}
     </p>

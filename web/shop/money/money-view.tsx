@@ -39,11 +39,12 @@ export default function MoneyView({ query }: ViewProps): VNode {
   // The money of a seller’s own account is not in the balance, so an empty balance says nothing there.
   const isOwn = by !== undefined && by !== 'manual'
   const hasAny = isOwn || (items !== undefined && items.length > 0)
+  const hasHistory = history.value !== undefined || history.trouble !== undefined
   return (
     <>
       <Head title="Money" />
       {isOwn && <AccountPart isTold={by === 'razorpay-route'} />}
-      <Shown of={by ? balance : { ...balance, value: undefined }}>
+      <Shown of={by && hasHistory ? balance : { ...balance, value: undefined }}>
         {({ items: balances }) =>
           isOwn && balances.length === 0 ? null : (
             <Balances items={balances} next={next.value} history={history.value?.items} />

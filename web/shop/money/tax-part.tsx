@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { money, percent } from '../../ui/format.ts'
 import { LOCALE } from '../../ui/language.ts'
+import { OneMoment } from '../../ui/one-moment.tsx'
 import { get } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { CsvLink } from '../orders/csv-link.tsx'
@@ -21,6 +22,7 @@ export function TaxPart() {
   const [period, setPeriod] = useState(() => periods()[0]!)
   const hasAny = useLoad('tax-any', hasTax)
   const report = useLoad(`tax ${period}`, () => get<Report>('tax/report', { period }))
+  if (hasAny.value === undefined && !hasAny.trouble) return <OneMoment />
   if (!hasAny.value) return null
   return (
     <section class="stack" aria-labelledby="tax">

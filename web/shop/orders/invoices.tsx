@@ -1,9 +1,11 @@
 import { money, moment } from '../../ui/format.ts'
+import { OneMoment } from '../../ui/one-moment.tsx'
 import { fromApi } from '../../ui/page-data.ts'
 import { get, type List } from '../api.ts'
 import { useLoad } from '../load.ts'
 import type { Invoice } from '../../../src/invoices/schema.ts'
 import type { OrderDetail } from './orders-api.ts'
+import { useLast } from './use-last.ts'
 
 const KINDS = { invoice: 'Invoice', credit_note: 'Credit note', correction: 'Corrected invoice' }
 /** The states of the buyer's tax id in the EU's register. */
@@ -18,13 +20,15 @@ const STATES = {
 export function Invoices({ order }: { order: OrderDetail }) {
   // another refund or state may have brought another document
   const place = `${order.orderId} ${order.timeline.length}`
-  const { value } = useLoad(place, () => get<List<Invoice>>('invoices', { orderId: order.orderId }))
-  if (!value || value.items.length === 0) return null
+  const { value, trouble } = useLoad(place, () => get<List<Invoice>>('invoices', { orderId: order.orderId }))
+  const last = useLast(value)
+  if (!last && !trouble) return <OneMoment />
+  if (!last || last.items.length === 0) return null
   return (
     <section class="stack tight">
       <h2>Invoices</h2>
       <ul class="stack tight">
-        {value.items.map(({ invoiceId, kind, number, url, amount, currency, issuedAt, buyer }) => (
+        {last.items.map(({ invoiceId, kind, number, url, amount, currency, issuedAt, buyer }) => (
           <li key={invoiceId}>
             <a class="link" href={fromApi(url)} target="_blank" rel="noopener">
               {KINDS[kind]} {number} (PDF)

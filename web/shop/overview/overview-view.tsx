@@ -2,7 +2,7 @@ import './overview.css'
 import { useState } from 'preact/hooks'
 import { getAttention, getNewestOrder, getProducts, type Product } from '../api.ts'
 import { useLoad } from '../load.ts'
-import { Failed, Head, Shown } from '../parts.tsx'
+import { Head, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { AttentionList } from './attention-list.tsx'
@@ -62,8 +62,7 @@ function Running({ shared }: { shared: Product[] }) {
           New product
         </a>
       </Head>
-      {attention.trouble ? <Failed trouble={attention.trouble} again={attention.again} /> : null}
-      {attention.value && attention.value.items.length > 0 && <AttentionList items={attention.value.items} />}
+      <Shown of={attention}>{({ items }) => items.length > 0 && <AttentionList items={items} />}</Shown>
       <Sold shared={shared} />
     </>
   )
