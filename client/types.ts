@@ -2084,7 +2084,7 @@ export interface Api {
       privacyUrl?: string | null
       /** Plain text with line breaks. Null removes it. */
       refundPolicy?: string | null
-      /** Orders of paid products need the buyer’s consent to get the files within the withdrawal period, and so without it. For sellers to consumers in the EU. */
+      /** Buyers of paid products must agree to get the files at once, and so lose the right of withdrawal. For sellers to consumers in the EU. */
       asksConsent?: boolean
     }
     answer: Brand

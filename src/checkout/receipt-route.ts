@@ -41,7 +41,7 @@ export function receiptRoute(
         operationId: 'sendReceipt',
         summary: 'Send the receipt again',
         description:
-          'The response is the same whether the address is the order’s or not. The mail goes only to the order’s address.',
+          'The mail goes only to the order’s address. A wrong address gets 202 too, and no mail. When too many receipts were sent to the order’s address, the response is 429 `rate_limited`.',
         tags: ['Checkout'],
         params: StatusParams,
         body: ReceiptRequest,

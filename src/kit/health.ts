@@ -84,7 +84,8 @@ function readyRoute(server: Server, db: Db, isClosing: () => boolean): void {
         ...SCHEMA,
         operationId: 'isReady',
         summary: 'The service can do its work',
-        description: 'No while its database does not answer, and while it ends (`shutting_down`).',
+        description:
+          '503 while the database does not answer (`database_unavailable`), and while the service stops (`shutting_down`).',
       },
     },
     async () => {

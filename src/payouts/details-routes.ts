@@ -54,7 +54,7 @@ function putDetailsRoute(server: Server, parts: DetailsParts): void {
         operationId: 'putPayoutDetails',
         summary: 'Set where the money of a currency goes',
         description:
-          'Needs a sign-in of the last ten minutes. Every change holds payouts of this currency for 72 hours, and you get a mail about it. A repeat changes nothing.',
+          'Needs a sign-in of the last ten minutes. Every change holds payouts of this currency for 72 hours, and you get a mail about it. The same details again change nothing, but confirm the account after a payout that failed or came back.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: DetailsParams,

@@ -48,25 +48,18 @@ async function shop(page: Page): Promise<Made> {
 }
 
 /**
- * The API answers one request at a time, the newest first, and the page draws each answer before the next one comes.
- * Returns the wait for the last answer.
+ * Holds the API's answers. The returned function lets them go one at a time, the newest request first, and the page draws
+ * each before the next one comes.
  */
-async function answerBackwards(page: Page): Promise<() => Promise<void>> {
+async function holdAnswers(page: Page): Promise<() => Promise<void>> {
   const held: Route[] = []
   await page.route('**/api/**', (route) => void held.push(route))
-  let quiet = 0
-  let isAwaited = false
-  const answers = (async () => {
-    while (!isAwaited || quiet < 5) {
-      quiet = held.length > 0 ? 0 : quiet + 1
+  return async () => {
+    for (let quiet = 0; quiet < 5; quiet++) {
+      if (held.length > 0) quiet = 0
       await held.pop()?.continue()
       await new Promise((later) => setTimeout(later, 150))
     }
-  })()
-  return async () => {
-    quiet = 0
-    isAwaited = true
-    await answers
   }
 }
 
@@ -101,10 +94,10 @@ test('no part of a seller’s page moves when another part arrives', async ({ pa
     await test.step(address(made), async () => {
       const one = await page.context().newPage()
       await watchMoves(one)
-      const answered = await answerBackwards(one)
+      const answerBackwards = await holdAnswers(one)
       await one.goto(address(made))
+      await answerBackwards()
       await expect(one.getByRole('main').getByText(last).last()).toBeVisible()
-      await answered()
       await expect(one.locator('.one-moment')).toHaveCount(0)
       await one.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
       expect.soft(await moved(one)).toEqual([])

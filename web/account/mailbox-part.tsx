@@ -144,7 +144,7 @@ function NewMailboxCode({ email, resendAt, resent, action, onCode, onResend, onS
   return (
     <>
       <p>
-        We sent a code to <span class="address">{email}</span>. Your address stays as it is until you enter it.
+        We sent a code to <span class="address">{email}</span>. Your address does not change until you enter the code.
       </p>
       {!isWrong && <Refused action={action} />}
       <CodeForm

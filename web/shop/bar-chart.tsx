@@ -83,7 +83,7 @@ export function Bars({ title, bars, interval, most }: BarsProps) {
             </tbody>
           </table>
         </div>
-        <p class="soft">Without what is zero. In days of UTC.</p>
+        <p class="soft">Zero values are left out. Days are in UTC.</p>
       </details>
     </div>
   )

@@ -39,7 +39,7 @@ export const BrandChange = Type.Object(
     asksConsent: Type.Optional(
       Type.Boolean({
         description:
-          'Orders of paid products need the buyer’s consent to get the files within the withdrawal period, and so without it. For sellers to consumers in the EU.',
+          'Buyers of paid products must agree to get the files at once, and so lose the right of withdrawal. For sellers to consumers in the EU.',
       }),
     ),
   },

@@ -40,7 +40,8 @@ const ERRORS: Record<Failure, { short: string; happened: string; helps: string }
   timeout: {
     short: 'No answer in time',
     happened: 'The receiver did not answer within 15 seconds.',
-    helps: 'Answer first and work afterwards. Check also that a firewall does not swallow our requests.',
+    helps:
+      'Store the event in a queue of your own, then answer, and do slow work afterwards. Check also that no firewall swallows our requests.',
   },
   refused: {
     short: 'No connection',

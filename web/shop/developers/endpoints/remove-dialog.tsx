@@ -23,7 +23,7 @@ export function RemoveDialog({ endpoint, onRemoved, onNo }: RemoveDialogProps) {
     })
   return (
     <Dialog title={`Remove “${nameOf(endpoint)}”?`} closable={!action.busy} onClose={onNo} onSubmit={remove}>
-      <p>Nothing is sent there any more, also not what waits now. Its list of deliveries goes with it.</p>
+      <p>Nothing more is sent there, not even what is waiting now. Its list of deliveries goes with it.</p>
       <RefusedByAge action={action} />
       <Choices busy={action.busy ? 'Remove it' : undefined} action="Remove it" away="Cancel" grave onClose={onNo} />
     </Dialog>

@@ -26,7 +26,7 @@ export function SitesSection() {
     <Section
       id="sites"
       title="Your sites"
-      about="Only these sites may show the checkout in a frame, and only to them an order may lead the buyer back."
+      about="Only these sites may show the checkout in a frame, and an order may send the buyer back only to them."
     >
       <SiteForm onAdded={sites.again} />
       <Shown of={sites}>
