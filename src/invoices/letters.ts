@@ -4,6 +4,7 @@ import bidiFactory, { type Bidi } from 'bidi-js'
 import type { Font } from 'fontkit'
 import type PdfDocument from 'pdfkit'
 import type { Locale } from '../kit/locales.ts'
+import { readOnce } from '../kit/read-once.ts'
 
 export type Pdf = InstanceType<typeof PdfDocument>
 
@@ -43,13 +44,8 @@ const facesFor = (locale: Locale): Face[] => {
   return [...new Set<Face>(['plain', ...own, ...rest])]
 }
 
-const opened = new Map<Face, Promise<Font>>()
 /** Reads a font on first use, once for a process. */
-function openFace(face: Face): Promise<Font> {
-  const known = opened.get(face) ?? readFace(face)
-  opened.set(face, known)
-  return known
-}
+const openFace = readOnce(readFace)
 
 async function readFace(face: Face): Promise<Font> {
   const { create } = await import('fontkit')

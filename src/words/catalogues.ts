@@ -1,4 +1,5 @@
 import type { Locale } from '../kit/locales.ts'
+import { readOnce } from '../kit/read-once.ts'
 import { en } from './en.ts'
 import type { Plural } from './say.ts'
 
@@ -26,10 +27,4 @@ const LOAD: Record<Locale, () => Promise<Catalogue>> = {
   he: async () => (await import('./he.ts')).he,
 }
 
-const loaded = new Map<Locale, Promise<Catalogue>>()
-
-export function catalogueOf(locale: Locale): Promise<Catalogue> {
-  const known = loaded.get(locale) ?? LOAD[locale]()
-  loaded.set(locale, known)
-  return known
-}
+export const catalogueOf = readOnce((locale: Locale) => LOAD[locale]())

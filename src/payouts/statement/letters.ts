@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Font } from 'fontkit'
 import type PdfDocument from 'pdfkit'
+import { readOnce } from '../../kit/read-once.ts'
 
 type Pdf = InstanceType<typeof PdfDocument>
 
@@ -24,11 +25,12 @@ interface Faces {
  */
 const FACES = { plain: '400Regular/NotoSans_400Regular.ttf', bold: '700Bold/NotoSans_700Bold.ttf' } as const
 
-let faces: Promise<Faces> | undefined
+const openFace = readOnce(readFace)
+
 /** Reads the fonts on first use, once for a process. */
-export function readFaces(): Promise<Faces> {
-  faces ??= Promise.all([readFace('plain'), readFace('bold')]).then(([plain, bold]) => ({ plain, bold }))
-  return faces
+export async function readFaces(): Promise<Faces> {
+  const [plain, bold] = await Promise.all([openFace('plain'), openFace('bold')])
+  return { plain, bold }
 }
 
 async function readFace(name: keyof typeof FACES): Promise<Font> {
