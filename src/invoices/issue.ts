@@ -75,9 +75,11 @@ export async function issueInvoices(tx: Tx, due: readonly DueDocument[]): Promis
   const orders = new Map(
     (await findOrders(tx, [...new Set(due.map(({ orderId }) => orderId))])).map((one) => [one.id, one]),
   )
-  const drafts = due.flatMap((one) => {
+  // ids of one millisecond lie in any order, and lists are in the order of their ids
+  const ids = due.map(() => newId('inv')).toSorted()
+  const drafts = due.flatMap((one, at) => {
     const order = orders.get(one.orderId)
-    return order ? draftOf(order, one) : []
+    return order ? draftOf(order, one, ids[at]!) : []
   })
   await writeDrafts(tx, drafts)
 }
@@ -112,10 +114,9 @@ async function findOrders(tx: Tx, orderIds: readonly string[]): Promise<Found[]>
 }
 
 /** Makes a document that is due, and brings `order` up to date for the next one. */
-function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: DueDocument): Draft[] {
+function draftOf(order: Found, { reason, cause, amountMinor: movedMinor }: DueDocument, id: string): Draft[] {
   const isSale = reason === 'sale'
   if (isSale ? !order.isOn : order.saleId === null) return []
-  const id = newId('inv')
   const before = order.netMinor
   const isInvoice = KIND_OF[reason] === 'invoice'
   // An instance of an earlier release may run beside this one and write no documents. A missing document must not hold up the money.

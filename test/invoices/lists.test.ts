@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { issueInvoices } from '../../src/invoices/issue.ts'
+import { inTransaction } from '../../src/kit/database.ts'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { deliverUntil, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { codeRow } from '../support/codes.ts'
@@ -37,6 +39,33 @@ test('a buyer finds the documents in the status, the receipt and the mail about 
   const credit = (await listed()).at(-1)!
   assert.equal(credit.kind, 'credit_note')
   assert.ok((await mailWith(credit.number)).text.includes(credit.url))
+})
+
+test('documents of one transaction are listed in the order of their numbers, and from the newest page by page', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await withInvoices(shop)
+  const orderId = await paidOrder(shop, await shop.product())
+  const back = [1, 2, 3, 4, 5, 6].map((n) => ({
+    orderId,
+    reason: 'refund' as const,
+    amountMinor: n,
+    cause: `test:${n}`,
+  }))
+  await inTransaction(shop.db, (tx) => issueInvoices(tx, back))
+  const listed = (await shop.status(orderId, 'bob@example.com')).invoices!
+  assert.deepEqual(
+    listed.map(({ kind, amount }) => [kind, amount]),
+    [['invoice', 1900], ...back.map(({ amountMinor }) => ['credit_note', amountMinor])],
+  )
+  const numbers = listed.map(({ number }) => number)
+  assert.deepEqual(numbers.slice(1), numbers.slice(1).toSorted())
+  const pages: string[][] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body }: any = await ann.call('GET', `/api/invoices?limit=2${cursor && `&cursor=${cursor}`}`)
+    pages.push(body.items.map(({ number }: any) => number))
+    cursor = body.nextCursor
+  }
+  assert.deepEqual(pages.flat(), numbers.toReversed())
 })
 
 test('two refunds whose mails come late have the link of their own credit note each', async (t) => {
