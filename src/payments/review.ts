@@ -26,6 +26,7 @@ interface LockedOrder {
   sellerId: string
   amountMinor: number
   currency: string
+  taxMinor: number | null
   taxRate: number | null
 }
 
@@ -72,9 +73,12 @@ export async function acceptPayment(tx: Tx, jobs: Jobs, orderId: string, capture
   await sql`
     update captures set purpose = 'sale', accepted_at = now()
     where processor = ${processor} and processor_capture_id = ${capture.id}`.execute(tx)
-  // The paid amount contains the tax, whether the product's price does or not. It is the price now, so a discount that led to another
+  // Another paid amount contains the tax, whether the product's price does or not. It is the price now, so a discount that led to another
   // price is none any more; the order keeps its code.
-  const taxMinor = order.taxRate === null ? null : taxOf(amountMinor, order.taxRate, true, currency)
+  const taxMinor =
+    order.taxRate === null || amountMinor === order.amountMinor
+      ? order.taxMinor
+      : taxOf(amountMinor, order.taxRate, true, currency)
   await sql`
     update orders set amount_minor = ${amountMinor}, fee_minor = ${feeMinor}, tax_minor = ${taxMinor},
       discount_minor = case when amount_minor = ${amountMinor} then discount_minor else 0 end
@@ -179,7 +183,8 @@ async function returnHeld(tx: Tx, jobs: Jobs, orderId: string): Promise<SentBack
 
 async function lockOrder(tx: Tx, orderId: string): Promise<LockedOrder> {
   const { rows } = await sql<LockedOrder>`
-    select state, seller_id as "sellerId", amount_minor as "amountMinor", currency, tax_rate::float8 as "taxRate"
+    select state, seller_id as "sellerId", amount_minor as "amountMinor", currency, tax_minor as "taxMinor",
+      tax_rate::float8 as "taxRate"
     from orders where id = ${orderId} for update`.execute(tx)
   const order = rows[0]
   if (!order) throw new Refusal('order_not_found', 'There is no such order.')

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
 import { balance } from '../../src/ledger/post.ts'
 import { taxAccount } from '../../src/ledger/transfers.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { acceptPayment } from '../../src/payments/review.ts'
 import { taxPeriodOf, taxReport } from '../../src/taxes/report.ts'
 import { assertProblem, eventually, startTestShop, type TestShop } from '../support/shop.ts'
 import { newMailbox } from '../support/seller.ts'
@@ -181,10 +183,25 @@ test('an accepted payment of another amount has the tax of that amount', async (
   const { body } = await seller.order(await seller.product(1000), { country: 'DE' })
   await shop.confirm(body, 'wrong_amount')
   await shop.until(body.orderId, ({ status }) => status === 'needs_review')
-  const { acceptPayment } = await import('../../src/payments/review.ts')
   const { amountMinor } = await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, body.orderId))
   assert.equal(amountMinor, 1189)
   assert.equal(await owed(seller), 190)
+  assert.deepEqual(await differences(), [])
+})
+
+test('an accepted payment of exactly the amount keeps the tax of the order, which was rounded to a step', async () => {
+  const seller = await taxSeller(shop, { country: 'DE', prices: 'exclusive' })
+  const { body } = await seller.order(await seller.product(3330, { currency: 'KWD' }), { country: 'DE' })
+  assert.deepEqual([body.amount, body.tax.amount], [3960, 630])
+  await shop.confirm(body, 'wrong_amount')
+  await shop.until(body.orderId, ({ status }) => status === 'needs_review')
+  const payment = await shop.sandboxPayment(body.orderId)
+  const exact = { ...payment.captures[0]!, id: `cap_${randomUUID()}`, amountMinor: 3960 }
+  assert.equal((await shop.notify({ payment: { ...payment, captures: [...payment.captures, exact] } })).status, 200)
+  await inTransaction(shop.db, (tx) => acceptPayment(tx, shop.jobs, body.orderId, exact.id))
+  const { amount, tax } = await shop.until(body.orderId, ({ paid }) => paid)
+  assert.deepEqual([amount, tax?.amount], [3960, 630])
+  assert.equal(await balance(shop.db, taxAccount(seller.sellerId), 'KWD'), 630)
   assert.deepEqual(await differences(), [])
 })
 
