@@ -28,12 +28,13 @@ export function addInvoiceDetails(
   given: GivenDetails,
   { asksVies }: { asksVies: boolean },
 ): Promise<void> {
-  const cleaned = cleanDetails(given)
+  const party = cleanParty(given)
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{ inTime: boolean; amountMinor: number; taxId: TaxId | null }>`
       select paid_at > now() - make_interval(days => ${DETAILS_DAYS}) as "inTime", amount_minor as "amountMinor", ${TAX_ID} as "taxId"
       from orders o where id = ${orderId} for update`.execute(tx)
-    const details = { ...cleaned, taxId: rows[0]?.taxId ?? cleaned.taxId }
+    // the order's id takes the place of what was typed, which then may be anything
+    const details: BuyerDetails = { ...party, taxId: rows[0]?.taxId ?? typedTaxId(given) }
     // a statement of its own, after the lock
     const { corrections, last, hasInvoice, netMinor } = await correctionsOf(tx, orderId)
     if (!hasInvoice) throw new Refusal('invoice_not_found', 'This order has no invoice. The seller issues none here.')
@@ -55,13 +56,14 @@ const TAX_ID = sql`(
   select jsonb_build_object('country', b.country, 'id', b.tax_id) from buyer_tax_ids b
   where b.order_id = o.id and o.tax_treatment = 'reverse_charge')`
 
-function cleanDetails({ name, taxId, ...address }: GivenDetails): BuyerDetails {
+const cleanParty = ({ name, taxId: _, ...address }: GivenDetails): Omit<BuyerDetails, 'taxId'> => ({
+  name: filledText('name', name, LONGEST.name),
+  ...cleanAddress(address),
+})
+
+function typedTaxId({ taxId, country }: GivenDetails): TaxId | null {
   const id = taxId?.trim()
-  return {
-    name: filledText('name', name, LONGEST.name),
-    ...cleanAddress(address),
-    taxId: id ? cleanTaxId({ country: address.country, id }) : null,
-  }
+  return id ? cleanTaxId({ country, id }) : null
 }
 
 async function correctionsOf(tx: Tx, orderId: string) {

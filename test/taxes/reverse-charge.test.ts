@@ -207,6 +207,9 @@ test('the books have no tax, the invoice and the report say reverse charge, and 
     const answer = await shop.call('PUT', `/api/checkout/${body.orderId}/invoice-details`, put)
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
   }
+  // the order's id takes the place of any other
+  const mistyped = await shop.call('PUT', `/api/checkout/${body.orderId}/invoice-details`, { ...put, taxId: 'FR00000000001' }) // oxfmt-ignore
+  assert.equal(mistyped.status, 200, JSON.stringify(mistyped.body))
   const issued = await documents(shop, body.orderId)
   assert.deepEqual(issued.map(({ kind, taxMinor }) => [kind, taxMinor]).sort(), [['correction', 0], ['invoice', 0]]) // oxfmt-ignore
   for (const { id } of issued) {
