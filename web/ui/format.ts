@@ -5,9 +5,9 @@ import { pageData } from './page-data.ts'
 export const money = (amountMinor: number, currency: string): string =>
   formatMoney(amountMinor, currency, LOCALE, pageData.home)
 
-/** 12 → "12%", "12 %" or "%12", as the language has it. */
+/** 12 → "12%", "12 %" or "%12", as the language has it. A tax rate has up to three decimals. */
 export const percent = (percent: number): string =>
-  new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 2 }).format(percent / 100)
+  new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 3 }).format(percent / 100)
 
 export const moment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
