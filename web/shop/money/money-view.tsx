@@ -35,18 +35,20 @@ export default function MoneyView({ query }: ViewProps): VNode {
   const history = useLoad('history', getHistory)
   const details = useLoad('details', getDetails)
   const items = balance.value?.items
-  const by = next.value?.by ?? (next.trouble ? 'manual' : undefined)
+  const by = next.value?.by
   // The money of a seller’s own account is not in the balance, so an empty balance says nothing there.
   const isOwn = by !== undefined && by !== 'manual'
   const hasAny = isOwn || (items !== undefined && items.length > 0)
-  const hasHistory = history.value !== undefined || history.trouble !== undefined
+  // The parts below wait for these, or for the news that they do not come.
+  const isKnown = [next, history].every(({ value, trouble }) => value !== undefined || trouble !== undefined)
   return (
     <>
       <Head title="Money" />
+      {next.trouble ? <Failed trouble={next.trouble} again={next.again} /> : null}
       {isOwn && <AccountPart isTold={by === 'razorpay-route'} />}
-      <Shown of={by && hasHistory ? balance : { ...balance, value: undefined }}>
+      <Shown of={isKnown ? balance : { ...balance, value: undefined }}>
         {({ items: balances }) =>
-          isOwn && balances.length === 0 ? null : (
+          by !== 'manual' && balances.length === 0 ? null : (
             <Balances items={balances} next={next.value} history={history.value?.items} />
           )
         }
