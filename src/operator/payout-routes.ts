@@ -110,7 +110,8 @@ function failureRoute(
     async (request) => {
       const actor = operators.recently(request)
       const { payoutId: id } = request.params
-      return { changed: await markAsOperator(work, actor, { mark, id, reason: request.body.reason }) }
+      const { reason, state: seen } = request.body
+      return { changed: await markAsOperator(work, actor, { mark, id, reason, seen }) }
     },
   )
 }

@@ -157,6 +157,11 @@ export const Failure = Type.Object({
     pattern: NO_NUL,
     description: 'The bank’s words. The seller reads them.',
   }),
+  state: Type.Optional(
+    Type.Enum([...PAYOUT_STATES], {
+      description: 'The state that you saw. With another one by now, the response is 409 `payout_not_movable`.',
+    }),
+  ),
 })
 
 export const NewAdjustment = Type.Object({

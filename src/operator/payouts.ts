@@ -6,7 +6,7 @@ import { type AppliedStatement, applyStatement } from '../payouts/apply-bank-sta
 import { type ExportParts, type ExportedFile, type WantedFile, exportFile } from '../payouts/export.ts'
 import { readStatement } from '../payouts/files/bank-statement.ts'
 import { type RunLineId, leaveOut } from '../payouts/leave-out.ts'
-import { type MovedPayout, movePayout, sendRun } from '../payouts/moves.ts'
+import { type MovedPayout, type ToMove, movePayout, sendRun } from '../payouts/moves.ts'
 import { payAgain } from '../payouts/refused-account.ts'
 import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
 import { type Action, note, noteEach } from './log.ts'
@@ -93,11 +93,12 @@ export type Mark = keyof typeof MARKS
 export const markAsOperator = (
   { db }: PayoutWork,
   actor: string,
-  { mark, id, reason }: { mark: Mark; id: string; reason?: string | undefined },
+  { mark, ...wanted }: ToMove & { mark: Mark },
 ): Promise<boolean> =>
   inTransaction(db, async (tx) => {
     const { move, action } = MARKS[mark]
-    const moved = await movePayout(tx, move, { id, reason })
+    const { id, reason } = wanted
+    const moved = await movePayout(tx, move, wanted)
     if (moved) await note(tx, actor, action, id, { ...told(moved), ...(reason !== undefined && { reason }) })
     return moved !== undefined
   })

@@ -39,6 +39,8 @@ export interface MovedPayout {
 export interface ToMove {
   id: string
   reason?: string | undefined
+  /** The state that the operator saw. A payout that has another one by now does not move. */
+  seen?: PayoutState | undefined
 }
 
 /**
@@ -50,11 +52,12 @@ export async function movePayouts(tx: Tx, move: PayoutMove, wanted: readonly ToM
   const { to, guard, sets } = MOVES[move]
   const { rows } = await sql<MovedPayout>`
     with n as (
-      select * from unnest(${wanted.map(({ id }) => id)}::text[], ${wanted.map(({ reason }) => reason ?? null)}::text[]) as n(id, reason)),
+      select * from unnest(${wanted.map(({ id }) => id)}::text[], ${wanted.map(({ reason }) => reason ?? null)}::text[],
+        ${wanted.map(({ seen }) => seen ?? null)}::text[]) as n(id, reason, seen)),
     locked as (select p.id from payouts p where p.id in (select id from n) order by p.id for update)
     update payouts p set state = ${to}, ${sets}
     from n join locked l on l.id = n.id
-    where p.id = n.id and ${guard}
+    where p.id = n.id and ${guard} and p.state = coalesce(n.seen, p.state)
     returning p.id, p.seller_id as "sellerId", p.currency, p.amount_minor as "amountMinor"`.execute(tx)
   // The seller hears of all but a confirmation: the money is in the account then.
   if (move !== 'confirm') await tellSellers(tx, MOVES[move].to, rows.map(({ id }) => id)) // oxfmt-ignore
@@ -72,6 +75,8 @@ export async function movePayout(tx: Tx, move: PayoutMove, wanted: ToMove): Prom
   const payout = rows[0]
   if (!payout) throw new Refusal('payout_not_found', 'There is no such payout.')
   if (payout.state === MOVES[move].to) return undefined
+  if (wanted.seen && wanted.seen !== payout.state)
+    throw new Refusal('payout_not_movable', `The payout is ${payout.state} by now. Look at it again first.`)
   throw new Refusal('payout_not_movable', whyNot(move, payout))
 }
 

@@ -119,6 +119,26 @@ test('the overview reminds of payouts that were approved a week ago and not mark
   assert.deepEqual(await unsent(), [])
 })
 
+test('an operator who saw the payout before its file was sent does not take it back', async () => {
+  const shop = shared()
+  const seller = await dueSeller(shop)
+  const operator = await operatorOf(shop)
+  const { pay, file, sent } = runs(operator)
+  const { runId, payoutId } = await pay(seller)
+  const giveUp = (state: string) =>
+    operator.call('POST', `/api/operator/payouts/${payoutId}/failed`, { reason: 'We do not pay it.', state })
+  assertProblem(await giveUp('sent'), 409, 'payout_not_movable')
+  await file(runId)
+  await sent(runId)
+  // the bank has the file by now
+  assertProblem(await giveUp('approved'), 409, 'payout_not_movable')
+  assert.deepEqual(await payoutEntries(shop, seller.sellerId), [{ kind: 'payout', amountMinor: 1862 }])
+  assertProblem(await giveUp('lost'), 400, 'validation_failed')
+  assert.deepEqual((await giveUp('sent')).body, { changed: true })
+  assert.deepEqual((await giveUp('sent')).body, { changed: false })
+  await booksAgree()
+})
+
 test('a payout goes one way only: no step is left out, repeated or taken back', async () => {
   const shop = shared()
   const seller = await dueSeller(shop)

@@ -142,10 +142,17 @@ interface MarkBackProps {
 }
 
 /** The money goes back to the seller’s balance. */
-function MarkBack({ mark, label, payout: { payoutId, amount, currency, seller, sentAt }, onDone }: MarkBackProps) {
+function MarkBack({
+  mark,
+  label,
+  payout: { payoutId, status, amount, currency, seller, sentAt },
+  onDone,
+}: MarkBackProps) {
   const [reason, setReason] = useState('')
   const work = () =>
-    markPayout(payoutId, mark, { reason: reason.trim() }).then(() => 'The money is in the balance again.')
+    markPayout(payoutId, mark, { reason: reason.trim(), state: status }).then(
+      () => 'The money is in the balance again.',
+    )
   return (
     <Doing
       label={label}

@@ -52,8 +52,11 @@ export const getPayout = async (id: string): Promise<OperatorPayout> => {
   if (!payout) throw new ApiError({ code: 'payout_not_found', detail: 'There is no such payout.', status: 404 })
   return payout
 }
-export const markPayout = (id: string, mark: 'paid' | 'failed' | 'reversed', body?: { reason: string }) =>
-  request<unknown>('POST', `payouts/${path(id)}/${mark}`, body)
+export const markPayout = (
+  id: string,
+  mark: 'paid' | 'failed' | 'reversed',
+  body?: { reason: string; state: OperatorPayout['status'] },
+) => request<unknown>('POST', `payouts/${path(id)}/${mark}`, body)
 /** The bytes as they are: the service tells the format by the content. */
 export const readStatement = (file: File) =>
   asOperator(() =>
