@@ -257,3 +257,31 @@ test('an endpoint is changed, its secret rotated with both signing, and removed'
   await page.goBack()
   await expect(page.getByText('There is no such endpoint in your shop.')).toBeVisible()
 })
+
+test('a secret that is shown once stays until the seller has it', async ({ page }) => {
+  await open(page)
+  const secret = page.locator('.secret-text')
+  const first = await add(page)
+  await button(page, 'New endpoint').click()
+  await button(page, 'Cancel').click()
+  await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeFocused()
+  await expect(secret).toHaveText(first)
+  await button(page, 'I have it').click()
+  await expect(secret).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeFocused()
+
+  await openEndpoint(page)
+  await button(page, 'Rotate the secret').click()
+  await button(page, 'Rotate it').click()
+  await expect(secret).toHaveCount(1)
+  const second = (await secret.textContent())!
+  for (const press of ['Cancel', 'Save']) {
+    await button(page, 'Change').click()
+    await button(page, press).click()
+    await expect(page.getByRole('heading', { name: 'Settings' })).toBeFocused()
+    await expect(secret).toHaveText(second)
+  }
+  await button(page, 'I have it').click()
+  await expect(secret).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeFocused()
+})

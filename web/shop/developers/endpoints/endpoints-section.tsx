@@ -43,6 +43,9 @@ export function EndpointsSection() {
   }
   const close = () => {
     setAdding(false)
+    focusSection('webhooks')
+  }
+  const forget = () => {
     setMade(undefined)
     focusSection('webhooks')
   }
@@ -52,7 +55,7 @@ export function EndpointsSection() {
       title="Webhooks"
       about="We post to your program when something happens, such as an order that is paid. A program that cannot be called reads the same with GET /api/events."
     >
-      {made && <EndpointSecret key={made.secret} secret={made.secret} onClose={close} />}
+      {made && <EndpointSecret key={made.secret} secret={made.secret} onClose={forget} />}
       {adding ? (
         <EndpointForm
           id="new"

@@ -25,9 +25,9 @@ export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
   const [made, setMade] = useState<NewSecret>()
   const close = () => {
     setDoing(undefined)
-    setMade(undefined)
     focusSection('settings')
   }
+  const forget = () => (setMade(undefined), focusSection('settings'))
   const change = async (input: EndpointInput) => {
     onEndpoint(await changeEndpoint(id, input))
     close()
@@ -40,7 +40,7 @@ export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
   }
   return (
     <Section id="settings" title="Settings" about={keyWords(endpoint) ?? `Made ${moment(createdAt)}.`}>
-      {made && <EndpointSecret key={made.secret} {...made} onClose={close} />}
+      {made && <EndpointSecret key={made.secret} {...made} onClose={forget} />}
       {doing === 'change' ? (
         <EndpointForm
           id={id}
