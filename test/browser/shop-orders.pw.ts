@@ -425,6 +425,33 @@ test('a refund in a withdrawal’s notice whose answer was lost is named by its 
   await expect(refunds(page)).toHaveCount(1)
 })
 
+for (const isRefused of [false, true])
+  test(`a withdrawal’s answer that ${isRefused ? 'fails' : 'comes'} while a dialog is open leaves the dialog alone`, async ({
+    page,
+  }) => {
+    await withdraw(page, await buy(page.request))
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/withdrawals/done', async (route) => {
+      asked.resolve()
+      await answered.promise
+      return isRefused ? route.abort('connectionreset') : route.continue()
+    })
+    const done = page.getByRole('button', { name: 'Nothing is left to do' })
+    await done.click()
+    await asked.promise
+    await page.getByRole('button', { name: 'Change the address…' }).click()
+    const typed = newEmail()
+    await page.getByLabel('New address').fill(typed)
+    await expect(page.locator('button', { hasText: 'Nothing is left to do' })).toHaveAttribute('aria-disabled', 'true')
+    answered.resolve()
+    const answer = isRefused ? 'The service cannot be reached right now.' : 'Noted: nothing is left to do'
+    await expect(page.getByText(answer)).toBeVisible()
+    await expect(page.getByLabel('New address')).toHaveValue(typed)
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    await expect(page.getByText(answer)).toBeVisible()
+  })
+
 for (const [size, options] of Object.entries(SIZES))
   test.describe(size, () => {
     test.use(options)

@@ -70,6 +70,8 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
   const [dialog, setDialog] = useState<'refund' | 'email' | undefined>(() =>
     hasTyped(order.orderId) ? 'email' : undefined,
   )
+  /** How often the dialog was closed after it had asked for a refund. */
+  const [asked, setAsked] = useState(0)
   const [said, setSaid] = useState<SaidProps>()
   const resending = useAction()
   usePolling(order, busy, again)
@@ -77,9 +79,12 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
     resending.clear()
     setDialog(which)
   }
-  const close = () => setDialog(undefined)
+  const close = (hasAsked: boolean) => {
+    setDialog(undefined)
+    if (hasAsked) setAsked(asked + 1)
+  }
+  // An answer of the withdrawal's notice can come while a dialog is open.
   const done = (text: string, icon: IconName = 'check') => {
-    close()
     setSaid({ text, icon })
     again()
   }
@@ -104,8 +109,8 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
           <span class={`tag ${tone}`}>{name}</span>
           <span class="address">{order.email}</span>
         </p>
-        {/* After the dialog it looks anew for a refund whose result is unknown. */}
-        <WithdrawalPart key={dialog ?? 'no dialog'} order={order} onDone={done} onRefund={refunded} />
+        {/* After the dialog has asked for a refund, it looks anew for one whose result is unknown. */}
+        <WithdrawalPart key={asked} order={order} onDone={done} onRefund={refunded} />
         <OrderNotices order={order} />
         <output class="saved">{said && <Said {...said} />}</output>
         <OrderActions order={order} busy={resending.busy} onOpen={open} onResend={resend} />
@@ -119,20 +124,42 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
         {order.files.length > 0 && <BoughtFiles order={order} />}
       </div>
       <OrderSlip order={order} />
-      {dialog === 'refund' && (
-        <RefundDialog
-          order={order}
-          onDone={refunded}
-          onClose={(hasAsked) => {
-            close()
-            if (hasAsked) again()
-          }}
-        />
-      )}
-      {dialog === 'email' && (
-        <EmailDialog order={order} onDone={(to) => done(`A code is on its way to ${to}.`)} onClose={close} />
+      {dialog && (
+        <OrderDialog which={dialog} order={order} again={again} onClose={close} onDone={done} onRefund={refunded} />
       )}
     </div>
+  )
+}
+
+interface OrderDialogProps {
+  which: 'refund' | 'email'
+  order: OrderDetail
+  again: () => void
+  onClose: (hasAsked: boolean) => void
+  onDone: (said: string) => void
+  onRefund: (refund: Refund) => void
+}
+
+function OrderDialog({ which, order, again, onClose, onDone, onRefund }: OrderDialogProps) {
+  if (which === 'email') {
+    const sent = (to: string) => {
+      onClose(false)
+      onDone(`A code is on its way to ${to}.`)
+    }
+    return <EmailDialog order={order} onDone={sent} onClose={() => onClose(false)} />
+  }
+  return (
+    <RefundDialog
+      order={order}
+      onDone={(refund) => {
+        onClose(true)
+        onRefund(refund)
+      }}
+      onClose={(hasAsked) => {
+        onClose(hasAsked)
+        if (hasAsked) again()
+      }}
+    />
   )
 }
 
