@@ -151,3 +151,34 @@ test('after a removal or an archiving, the title of the section has the focus', 
   await button(page, 'Archive it').click()
   await expect(heading(page, 'On sale or not')).toBeFocused()
 })
+
+test('the answer to a new product leads nowhere once the seller has gone to another view', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/api/products', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    const response = await route.fetch()
+    asked.resolve()
+    await answered.promise
+    await route.fulfill({ response })
+  })
+  await page.goto('/shop/#/products/new')
+  await field(page, 'Name').fill('The second one')
+  await field(page, 'What buyers pay').fill('19')
+  await button(page, 'Create the product').click()
+  await asked.promise
+  await page.goto(`/shop/#/products/${id}`)
+  await expect(field(page, 'Name')).toHaveValue('The Quiet Shop')
+  await field(page, 'Name').fill('Typed meanwhile')
+  const read = page.waitForResponse((one) => one.request().method() === 'POST' && one.url().endsWith('/api/products'))
+  answered.resolve()
+  await (await read).finished()
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  await expect(page).toHaveURL(new RegExp(`#/products/${id}$`))
+  await expect(field(page, 'Name')).toHaveValue('Typed meanwhile')
+})

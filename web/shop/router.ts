@@ -33,13 +33,18 @@ export function go(view: ViewName, id = '', query: Record<string, string> = {}, 
   else location.hash = hash
 }
 
+/** Whether the address names this view. The click on a link changes the address before its event shows the new view. */
+export function isAt(view: ViewName, id = ''): boolean {
+  const place = placeOf(location.hash)
+  return place.view === view && place.id === id
+}
+
 /**
  * Writes a view's search or filter into the address without an event, so that a reload shows the same. It changes
- * nothing once the address names another view: the click on a link comes before its event, and must not be undone.
+ * nothing once the address names another view: the click on a link must not be undone.
  */
 export function rewrite(view: ViewName, id = '', query: Record<string, string> = {}): void {
-  const place = placeOf(location.hash)
-  if (place.view !== view || place.id !== id) return
+  if (!isAt(view, id)) return
   history.replaceState(history.state, '', address(view, id, query))
 }
 

@@ -6,7 +6,7 @@ import { focusSection } from '../developers/section.tsx'
 import { Ask } from '../dialog.tsx'
 import { useLoad } from '../load.ts'
 import { Head, Shown } from '../parts.tsx'
-import { address, go } from '../router.ts'
+import { address, go, isAt } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { DetailsPart } from './details-part.tsx'
 import { DiscountsPart } from './discounts-part.tsx'
@@ -27,7 +27,10 @@ export default function ProductView({ seller, id }: ViewProps) {
 
 function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
   const form = useProductForm(seller, undefined)
-  const { action, save } = useSaving(form, ({ id }) => go('product', id, {}, true))
+  const { action, save } = useSaving(form, ({ id }) => {
+    // The seller may have gone to another view before the answer.
+    if (isAt('product', NEW)) go('product', id, {}, true)
+  })
   return (
     <>
       <Head title="New product" above={above} />
