@@ -182,3 +182,30 @@ test('the answer to a new product leads nowhere once the seller has gone to anot
   await expect(page).toHaveURL(new RegExp(`#/products/${id}$`))
   await expect(field(page, 'Name')).toHaveValue('Typed meanwhile')
 })
+
+test('neither a double click nor a key held down answers a question about a file that nobody has read', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const names = ['one.txt', 'two.txt', 'three.txt']
+  await filesInput(page).setInputFiles(names.map(text))
+  await expect(page.getByRole('list', { name: 'Files' }).getByRole('listitem')).toHaveCount(3)
+  await page.clock.setFixedTime(Date.now())
+  await filesInput(page).setInputFiles(names.map(text))
+  const question = page.getByRole('dialog', { name: 'There is a file with this name already' })
+  await expect(question).toContainText('one.txt')
+  await button(page, 'Replace it').dblclick()
+  await expect(question).toContainText('two.txt')
+  await page.clock.setFixedTime(Date.now() + 10_000)
+  await page.keyboard.down('Enter')
+  await expect(question).toContainText('three.txt')
+  await page.clock.setFixedTime(Date.now() + 20_000)
+  await page.keyboard.down('Enter')
+  await page.keyboard.up('Enter')
+  await expect(question).toContainText('three.txt')
+  await page.keyboard.press('Enter')
+  await expect(question).toHaveCount(0)
+})

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { DOUBLE_PRESS_MS } from './double-press.ts'
 import { saying, wordsOf } from './language.ts'
 
 const words = wordsOf('ui')
@@ -13,9 +14,6 @@ interface BetterEmailProps {
   /** The suggestion has held back a press on the button. */
   held?: boolean
 }
-
-/** The second half of a double click does not answer the suggestion that the first half showed. */
-const DOUBLE_PRESS_MS = 700
 
 /** A buyer waits at most this long for the script. After that the service takes the address as it is. */
 const LONGEST_WAIT_MS = 3_000

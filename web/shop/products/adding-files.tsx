@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { DOUBLE_PRESS_MS } from '../../ui/double-press.ts'
 import type { Product } from '../api.ts'
 import { freeName, isNameOf } from '../uploads/names.ts'
 import type { Unfinished } from '../uploads/unfinished.ts'
@@ -26,21 +27,21 @@ export function useAdding(product: Pick<Product, 'id' | 'files'>, unfinished: Un
     setSameNamed((waiting) => [...waiting, ...doubtful])
   }
   const [first] = sameNamed
-  const decided = () => setSameNamed((waiting) => waiting.slice(1))
+  const decidedAtRef = useRef(0)
+  const decide = (upload?: () => void) => {
+    if (Date.now() - decidedAtRef.current < DOUBLE_PRESS_MS) return
+    decidedAtRef.current = Date.now()
+    upload?.()
+    setSameNamed((waiting) => waiting.slice(1))
+  }
   const question = first && (
     <SameName
       key={`${first.name} ${sameNamed.length}`}
       name={first.name}
       other={freeName(first.name, namesTaken())}
-      onReplace={() => {
-        addFile(product.id, first, first.name, twinOf(first)?.id)
-        decided()
-      }}
-      onKeepBoth={() => {
-        addFile(product.id, first, freeName(first.name, namesTaken()))
-        decided()
-      }}
-      onClose={decided}
+      onReplace={() => decide(() => addFile(product.id, first, first.name, twinOf(first)?.id))}
+      onKeepBoth={() => decide(() => addFile(product.id, first, freeName(first.name, namesTaken())))}
+      onClose={() => decide()}
     />
   )
   return { add, question }

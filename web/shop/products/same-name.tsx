@@ -20,7 +20,12 @@ export const SameName = ({ name, other, onReplace, onKeepBoth, onClose }: SameNa
       both: the new file is called <span class="address">{other}</span>.
     </p>
     <div class="row">
-      <button type="submit" class="button main short">
+      <button
+        type="submit"
+        class="button main short"
+        // Enter that is still held from the question before answers nothing.
+        onKeyDown={(event) => event.key === 'Enter' && event.repeat && event.preventDefault()}
+      >
         Replace it
       </button>
       <button type="button" class="button" onClick={onKeepBoth}>
