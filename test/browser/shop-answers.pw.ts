@@ -183,6 +183,35 @@ test('the answer to a new product leads nowhere once the seller has gone to anot
   await expect(field(page, 'Name')).toHaveValue('Typed meanwhile')
 })
 
+test('a code is used again one at a time, and a refusal stands at its own code', async ({ page, context }) => {
+  await signUp(page)
+  const id = await published(context)
+  for (const code of ['SPRING', 'SUMMER']) {
+    const made = await ask<{ id: string }>(context, 'POST', 'discounts', { code, percentOff: 20, productId: id })
+    await ask(context, 'PATCH', `discounts/${made.id}`, { active: false })
+  }
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/api/discounts/*', async (route) => {
+    asked.resolve()
+    await answered.promise
+    await route.abort()
+  })
+  await page.goto(`/shop/#/products/${id}`)
+  const row = (code: string) => codes(page).getByRole('listitem').filter({ hasText: code })
+  const again = (code: string) => row(code).getByRole('button', { name: /^Use again/ })
+  await again('SPRING').click()
+  await asked.promise
+  await again('SUMMER').dispatchEvent('click')
+  for (const code of ['SPRING', 'SUMMER']) await expect(again(code)).toHaveAttribute('aria-disabled', 'true')
+  answered.resolve()
+  await expect(row('SPRING').getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await expect(row('SUMMER').getByRole('alert')).toHaveCount(0)
+  await page.unrouteAll()
+  await again('SUMMER').click()
+  await expect(page.getByText('SUMMER works again.')).toBeVisible()
+  await expect(codes(page).getByRole('alert')).toHaveCount(0)
+})
+
 test('neither a double click nor a key held down answers a question about a file that nobody has read', async ({
   page,
   context,

@@ -97,11 +97,11 @@ function DiscountRows({ product, discounts, onEnd, onResumed }: DiscountRowsProp
   const [resumed, setResumed] = useState<string>()
   const action = useAction()
   const resume = (id: string) => {
-    setResumed(id)
     void action.run(async () => {
+      setResumed(id)
       onResumed(await changeDiscount(id, { active: true }))
       return ''
-    })
+    }, id)
   }
   return (
     <ul class="rows discounts" aria-label="Discount codes">
@@ -122,7 +122,12 @@ function DiscountRows({ product, discounts, onEnd, onResumed }: DiscountRowsProp
             <div class="row">
               <span class="tag quiet">Ended</span>
               {!isOver(one) && (
-                <button type="button" class="link small" onClick={() => resume(one.id)}>
+                <button
+                  type="button"
+                  class="link small"
+                  aria-disabled={action.busy ? 'true' : undefined}
+                  onClick={() => resume(one.id)}
+                >
                   Use again<span class="unseen">: {one.code}</span>
                 </button>
               )}
