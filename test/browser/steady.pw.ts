@@ -1,4 +1,4 @@
-import type { BrowserContext, Page, Route } from '@playwright/test'
+import type { BrowserContext, Locator, Page, Route } from '@playwright/test'
 import { newEmail, statusOf } from './buyer.ts'
 import { BASE_URL, expect, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
@@ -49,14 +49,14 @@ async function shop(page: Page): Promise<Made> {
 
 /**
  * Holds the API's answers. The returned function lets them go one at a time, the newest request first, and the page draws
- * each before the next one comes.
+ * each before the next one comes. It returns when the page shows its end and asks for nothing more.
  */
-async function holdAnswers(page: Page): Promise<() => Promise<void>> {
+async function holdAnswers(page: Page): Promise<(end: Locator) => Promise<void>> {
   const held: Route[] = []
   await page.route('**/api/**', (route) => void held.push(route))
-  return async () => {
+  return async (end) => {
     for (let quiet = 0; quiet < 5; quiet++) {
-      if (held.length > 0) quiet = 0
+      if (held.length > 0 || !(await end.isVisible())) quiet = 0
       await held.pop()?.continue()
       await new Promise((later) => setTimeout(later, 150))
     }
@@ -96,8 +96,7 @@ test('no part of a seller’s page moves when another part arrives', async ({ pa
       await watchMoves(one)
       const answerBackwards = await holdAnswers(one)
       await one.goto(address(made))
-      await answerBackwards()
-      await expect(one.getByRole('main').getByText(last).last()).toBeVisible()
+      await answerBackwards(one.getByRole('main').getByText(last).last())
       await expect(one.locator('.one-moment')).toHaveCount(0)
       await one.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
       expect.soft(await moved(one)).toEqual([])
