@@ -212,7 +212,7 @@ test('a code is used again one at a time, and a refusal stands at its own code',
   await expect(codes(page).getByRole('alert')).toHaveCount(0)
 })
 
-test('neither a double click nor a key held down answers a question about a file that nobody has read', async ({
+test('a double click or a held key answers one question about a file, not the next one too', async ({
   page,
   context,
 }) => {

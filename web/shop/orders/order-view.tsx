@@ -11,12 +11,12 @@ import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { RecalledFromSale } from '../recalled.tsx'
 import { stateOf } from './order-words.ts'
-import { EmailDialog, hasTyped } from './email-dialog.tsx'
+import { hasTyped } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail, type Refund } from './orders-api.ts'
 import { Invoices } from './invoices.tsx'
+import { OrderDialog } from './order-dialog.tsx'
 import { OrderNotices } from './order-notices.tsx'
 import { OrderSlip } from './order-slip.tsx'
-import { RefundDialog } from './refund-dialog.tsx'
 import { refundableMinor } from './refund-sums.ts'
 import { Refunds } from './refunds.tsx'
 import { Timeline } from './timeline.tsx'
@@ -128,38 +128,6 @@ function Detail({ order, busy, again }: { order: OrderDetail; busy: boolean; aga
         <OrderDialog which={dialog} order={order} again={again} onClose={close} onDone={done} onRefund={refunded} />
       )}
     </div>
-  )
-}
-
-interface OrderDialogProps {
-  which: 'refund' | 'email'
-  order: OrderDetail
-  again: () => void
-  onClose: (hasAsked: boolean) => void
-  onDone: (said: string) => void
-  onRefund: (refund: Refund) => void
-}
-
-function OrderDialog({ which, order, again, onClose, onDone, onRefund }: OrderDialogProps) {
-  if (which === 'email') {
-    const sent = (to: string) => {
-      onClose(false)
-      onDone(`A code is on its way to ${to}.`)
-    }
-    return <EmailDialog order={order} onDone={sent} onClose={() => onClose(false)} />
-  }
-  return (
-    <RefundDialog
-      order={order}
-      onDone={(refund) => {
-        onClose(true)
-        onRefund(refund)
-      }}
-      onClose={(hasAsked) => {
-        onClose(hasAsked)
-        if (hasAsked) again()
-      }}
-    />
   )
 }
 
