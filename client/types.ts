@@ -2807,6 +2807,7 @@ export type RefusalCode =
   | 'rate_limited'
   | 'recent_sign_in_required'
   | 'refund_too_large'
+  | 'run_changed'
   | 'run_line_not_found'
   | 'run_not_approved'
   | 'run_not_exported'

@@ -119,7 +119,7 @@ async function unlessSo(
 }
 
 async function approve(parts: work.PayoutWork, runId: string): Promise<string[]> {
-  await unlessSo(parts, runId, 'approved', work.approveAsOperator(parts, MACHINE, runId))
+  await unlessSo(parts, runId, 'approved', work.approveAsOperator(parts, MACHINE, { runId }))
   return show(parts, runId)
 }
 

@@ -97,6 +97,7 @@ const PROBLEMS = {
   order_not_refundable: [409, 'The order cannot be refunded'],
   refund_too_large: [409, 'The refund is larger than the refundable amount'],
   run_line_not_found: [404, 'The run would not pay this seller'],
+  run_changed: [409, 'The run has changed'],
   run_not_proposed: [409, 'The run is not waiting for a decision'],
   run_not_approved: [409, 'The run is not approved'],
   run_not_exported: [409, 'The run is not exported'],

@@ -74,6 +74,15 @@ export const RunFile = Type.Object({
   }),
   exportedAt: Type.Union([Time, Null], { description: 'Null: not exported yet.' }),
 })
+export const Approval = Type.Object({
+  sums: Type.Optional(
+    Type.Array(Type.Pick(RunSum, ['currency', 'proposed', 'proposedAmount']), {
+      maxItems: 200,
+      description:
+        'The sums of the run that you saw. When it would pay others by now, because a seller was left out or taken in, the response is 409 `run_changed`. Without them the run is approved as it is.',
+    }),
+  ),
+})
 export const RunLine = Type.Object({
   sellerId: Type.String(),
   name: Type.String(),

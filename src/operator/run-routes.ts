@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
@@ -5,7 +6,7 @@ import { limitOf, refusing } from '../kit/schema.ts'
 import { filesOf } from '../payouts/export.ts'
 import { findRun, linesOf, listRuns } from '../payouts/run-views.ts'
 import { HIDDEN, RECENT } from './guard.ts'
-import { Run, RunDetail, RunLineParams, RunParams, Runs, RunsQuery, Sending, Sent } from './payout-schema.ts'
+import { Approval, Run, RunDetail, RunLineParams, RunParams, Runs, RunsQuery, Sending, Sent } from './payout-schema.ts'
 import { runDetailView, runView } from './payout-views.ts'
 import {
   type PayoutWork,
@@ -105,12 +106,17 @@ function approveRoute(server: Server, { db, operators, work }: PayoutRouteParts)
         description: `${RECENT} The service counts again what can be paid now, and pays no seller more than the run proposed. From then on the money is reserved. The second of two operators gets 409 \`run_not_proposed\`.`,
         tags: TAG,
         params: RunParams,
-        response: { 200: RunDetail, ...refusing('recent_sign_in_required', 'run_not_found', 'run_not_proposed') },
+        body: Type.Union([Approval, Type.Null()]),
+        response: {
+          200: RunDetail,
+          ...refusing('recent_sign_in_required', 'run_not_found', 'run_not_proposed', 'run_changed'),
+        },
       },
     },
     async (request) => {
       const actor = operators.recently(request)
-      await approveAsOperator(work, actor, request.params.runId)
+      const seen = request.body?.sums?.map(({ proposedAmount, ...sum }) => ({ ...sum, proposedMinor: proposedAmount }))
+      await approveAsOperator(work, actor, { runId: request.params.runId, seen })
       return detailOf(db, work, request.params.runId)
     },
   )

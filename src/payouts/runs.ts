@@ -82,15 +82,22 @@ export interface NewPayout {
   amountMinor: number
 }
 
+/** Whom a run that waits would pay in one currency. */
+export interface ProposedSum {
+  currency: string
+  proposed: number
+  proposedMinor: number
+}
+
 /**
  * Approves a run. In one transaction it locks the sellers, counts again the money that can be paid now, makes the payouts and books them:
  * from then on the money is reserved. A seller gets at most the proposed sum, and nothing when something has come between. A second
- * approval gets `run_not_proposed`. Refuses `run_not_found`.
+ * approval gets `run_not_proposed`. Refuses `run_not_found`, and `run_changed` where the run would by now pay other sums than `seen`.
  */
 export const approveRun = (
   db: Db,
   rules: PayoutRules,
-  { runId, by }: { runId: string; by: string },
+  { runId, by, seen }: { runId: string; by: string; seen?: readonly ProposedSum[] | undefined },
   noted: (tx: Tx, payouts: readonly NewPayout[]) => Promise<void>,
 ): Promise<NewPayout[]> =>
   inTransaction(db, async (tx) => {
@@ -98,6 +105,7 @@ export const approveRun = (
       update payout_runs set state = 'approved', approved_at = now(), approved_by = ${by}
       where id = ${runId} and state = 'proposed' returning 1`.execute(tx)
     if (approved.length === 0) await refuseRun(tx, runId)
+    if (seen) await refuseIfChanged(tx, runId, seen)
     // in one order everywhere, so that two approvals at once never deadlock
     const { rows: sellers } = await sql<{ id: string }>`
       select id from sellers where id in (
@@ -110,6 +118,20 @@ export const approveRun = (
     await noted(tx, payouts)
     return payouts
   })
+
+/** The run is locked by now, so no seller is left out or taken in after this. */
+async function refuseIfChanged(tx: Tx, runId: string, seen: readonly ProposedSum[]): Promise<void> {
+  const { rows } = await sql<ProposedSum>`
+    select currency, count(*) as proposed, sum(amount_minor)::bigint as "proposedMinor"
+    from payout_run_lines where run_id = ${runId} and blocked is null group by 1`.execute(tx)
+  const told = ({ currency, proposed, proposedMinor }: ProposedSum) => `${currency} ${proposed} ${proposedMinor}`
+  const sums = new Set(seen.filter(({ proposed }) => proposed > 0).map(told))
+  if (sums.size === rows.length && rows.every((row) => sums.has(told(row)))) return
+  throw new Refusal(
+    'run_changed',
+    'Sellers were left out of the run or taken in since you saw it. Look at it again first.',
+  )
+}
 
 /** Cancels a run that waits. Refuses `run_not_found` and `run_not_proposed`. */
 export async function cancelRun(tx: Tx, { runId, by }: { runId: string; by: string }): Promise<void> {

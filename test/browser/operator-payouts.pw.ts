@@ -125,6 +125,20 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Take in again: $116.62 to New seller' }).click()
     await confirm(page, 'Take in again')
     await expect(page.getByText(/^Left out by an operator/)).toHaveCount(0)
+    // another operator leaves the seller out meanwhile
+    await page.getByRole('button', { name: /^Approve \$/ }).click()
+    const run = `${service.url}/api/operator/payout-runs/${/run_\w+/.exec(page.url())![0]}`
+    const { seller } = await (await context.request.get(`${service.url}/api/auth/session`)).json()
+    const line = `${run}/left-out/${seller.id}/USD`
+    const byOther = { headers: { origin: service.url } }
+    expect((await page.request.put(line, byOther)).ok()).toBe(true)
+    await confirm(page, /^Approve \$/)
+    await expect(dialog(page).getByRole('alert')).toContainText('left out of the run or taken in')
+    await expectFine(page, 'a run that has changed')
+    await confirm(page, 'Cancel')
+    await expect(page.getByText(/^Left out by an operator/).first()).toBeVisible()
+    await page.getByRole('button', { name: 'Take in again: $116.62 to New seller' }).click()
+    await confirm(page, 'Take in again')
     await page.getByRole('button', { name: /^Approve \$/ }).click()
     await confirm(page, /^Approve \$/)
     await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible()

@@ -155,6 +155,34 @@ test('a payout that was given up before a bank had it says nothing about the acc
   assert.equal(lineOf(await propose(), seller.sellerId).blocked, null)
 })
 
+test('a run that would pay others than the operator saw is not approved', async () => {
+  const [seller, other] = [await dueSeller(shared()), await dueSeller(shared(), 2900)]
+  const operator = await operatorOf(shared())
+  const { propose, get } = runs(operator)
+  const { runId } = await propose()
+  const approve = (sums: unknown) => operator.call('POST', `/api/operator/payout-runs/${runId}/approve`, { sums })
+  const leftOut = `/api/operator/payout-runs/${runId}/left-out`
+  const seen = async () =>
+    (await get(runId)).sums.map(({ currency, proposed, proposedAmount }: any) => ({
+      currency,
+      proposed,
+      proposedAmount,
+    }))
+  const withBoth = await seen()
+  await operator.call('PUT', `${leftOut}/${seller.sellerId}/USD`)
+  const withOther = await seen()
+  assertProblem(await approve(withBoth), 409, 'run_changed')
+  await operator.call('DELETE', `${leftOut}/${seller.sellerId}/USD`)
+  await operator.call('PUT', `${leftOut}/${other.sellerId}/USD`)
+  for (const sums of [withOther, withBoth, []]) assertProblem(await approve(sums), 409, 'run_changed')
+  assertProblem(await approve([{ currency: 'USD' }]), 400, 'validation_failed')
+  assert.equal((await get(runId)).state, 'proposed')
+  const approved = await approve(await seen())
+  assert.equal(approved.status, 200, JSON.stringify(approved.body))
+  assert.equal(lineOf(approved.body, seller.sellerId).payout.amount, 1862)
+  assert.equal(lineOf(approved.body, other.sellerId).payout, null)
+})
+
 test('a bank file is made by a POST, and a GET only repeats it', async () => {
   const seller = await dueSeller(shared())
   const operator = await operatorOf(shared())

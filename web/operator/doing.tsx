@@ -18,6 +18,7 @@ interface DoingProps {
   check?: () => boolean
   /** Does it. Returns the message when it is done. */
   work: () => Promise<string>
+  /** Reads the view again: the action is done, or was refused and the view may be out of date. */
   onDone: () => void
   /** The action's meaning, shown before it is confirmed. */
   children: ComponentChildren
@@ -46,6 +47,10 @@ export function Doing({
       return said
     })
   }
+  const close = () => {
+    setOpen(false)
+    if (action.trouble) onDone()
+  }
   return (
     <>
       <button
@@ -68,7 +73,7 @@ export function Doing({
           trouble={action.trouble}
           grave={grave}
           onYes={confirm}
-          onNo={() => setOpen(false)}
+          onNo={close}
         >
           {children}
           <SignInAgain action={action} onClick={signInAgain} />

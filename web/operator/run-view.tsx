@@ -9,7 +9,7 @@ import { signInAgain } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
 import { counted, FORMATS, PAYOUT_STATES, RUN_STATES } from './payout-words.ts'
-import { decideRun, downloadFile, getRun, markSent, type RunDetail, type RunFile } from './payouts-api.ts'
+import { approveRun, cancelRun, downloadFile, getRun, markSent, type RunDetail, type RunFile } from './payouts-api.ts'
 import { Lines } from './run-lines.tsx'
 import { whoIs } from './payouts-view.tsx'
 
@@ -118,7 +118,8 @@ const stateWords = (byState: Record<string, number>): string =>
     .map(([state, count]) => `${count} ${PAYOUT_STATES[state as keyof typeof PAYOUT_STATES][0].toLowerCase()}`)
     .join(', ')
 
-function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () => void }) {
+function Decide({ run, onDone }: { run: RunDetail; onDone: () => void }) {
+  const { runId, sums } = run
   const paid = sums.filter(({ proposed }) => proposed > 0)
   const total = paid.map(({ currency, proposedAmount }) => money(proposedAmount, currency)).join(' and ')
   return (
@@ -130,7 +131,7 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
             label={`Approve ${total}`}
             question={`Approve ${total}?`}
             main
-            work={() => decideRun(runId, 'approve').then(() => 'Approved.')}
+            work={() => approveRun(run).then(() => 'Approved.')}
             onDone={onDone}
           >
             <p>
@@ -144,7 +145,7 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
           label="Cancel the run"
           question="Cancel this run?"
           grave
-          work={() => decideRun(runId, 'cancel').then(() => 'Cancelled.')}
+          work={() => cancelRun(runId).then(() => 'Cancelled.')}
           onDone={onDone}
         >
           <p>It pays no seller. What is due stays in the balances, and another run can propose it.</p>
