@@ -285,6 +285,7 @@ export const de: Catalogue = {
       'Mit der Nummer und Ihrer E-Mail-Adresse sehen Sie den Beleg und die Dateien jederzeit wieder. Die Bestellnummer steht im Beleg und beginnt mit ord_.',
     checkTyping: 'Bitte prüfen Sie auf Tippfehler und versuchen Sie es noch einmal.',
     numberMissing: 'Bitte geben Sie die Bestellnummer ein.',
+    numberIsShort: 'Das ist die kurze Nummer. Bitte geben Sie die lange ein, die mit ord_ beginnt.',
     emailMissing: 'Bitte geben Sie die E-Mail-Adresse der Bestellung ein.',
     show: 'Bestellung zeigen',
     lookingUp: 'Wird gesucht …',

@@ -285,6 +285,7 @@ export const en = {
       'With its number and your e-mail address you see the receipt and the files again, at any time. The order number is in your receipt and begins with ord_.',
     checkTyping: 'Please check for typing errors and try again.',
     numberMissing: 'Please enter the order number.',
+    numberIsShort: 'That is the short number. Please enter the long one, which begins with ord_.',
     emailMissing: 'Please enter the e-mail address of the order.',
     show: 'Show the order',
     lookingUp: 'Looking it up…',

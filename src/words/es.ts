@@ -280,6 +280,7 @@ export const es: Catalogue = {
       'Con su número y su correo electrónico puede ver el recibo y los archivos en cualquier momento. El número de pedido está en su recibo y empieza por ord_.',
     checkTyping: 'Compruebe si hay errores al escribir e inténtelo de nuevo.',
     numberMissing: 'Introduzca el número de pedido.',
+    numberIsShort: 'Ese es el número corto. Introduzca el largo, que empieza por ord_.',
     emailMissing: 'Introduzca el correo electrónico del pedido.',
     show: 'Mostrar el pedido',
     lookingUp: 'Buscando…',

@@ -280,6 +280,7 @@ export const id: Catalogue = {
       'Dengan nomornya dan alamat email, Anda dapat melihat tanda terima dan file lagi kapan saja. Nomor pesanan ada di tanda terima dan diawali ord_.',
     checkTyping: 'Silakan periksa kesalahan ketik dan coba lagi.',
     numberMissing: 'Silakan masukkan nomor pesanan.',
+    numberIsShort: 'Itu nomor pendek. Silakan masukkan nomor panjang, yang diawali ord_.',
     emailMissing: 'Silakan masukkan alamat email pesanan.',
     show: 'Tampilkan pesanan',
     lookingUp: 'Mencari…',

@@ -281,6 +281,7 @@ export const it: Catalogue = {
       'Con il numero e il suo indirizzo e-mail rivede la ricevuta e i file in qualsiasi momento. Il numero d’ordine è nella ricevuta e inizia con ord_.',
     checkTyping: 'Controlli che non ci siano errori di battitura e riprovi.',
     numberMissing: 'Inserisca il numero d’ordine.',
+    numberIsShort: 'Questo è il numero breve. Inserisca quello lungo, che inizia con ord_.',
     emailMissing: 'Inserisca l’indirizzo e-mail dell’ordine.',
     show: 'Mostra l’ordine',
     lookingUp: 'Ricerca in corso…',

@@ -276,6 +276,7 @@ export const ja: Catalogue = {
       '注文番号とメールアドレスがあれば、領収書とファイルをいつでも再表示できます。注文番号は領収書にあり、ord_ で始まります。',
     checkTyping: '入力の誤りがないか確認して、もう一度お試しください。',
     numberMissing: '注文番号を入力してください。',
+    numberIsShort: 'これは短い番号です。ord_ で始まる長い番号を入力してください。',
     emailMissing: '注文のメールアドレスを入力してください。',
     show: '注文を表示',
     lookingUp: '検索中…',

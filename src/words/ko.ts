@@ -274,6 +274,7 @@ export const ko: Catalogue = {
       '주문 번호와 이메일 주소가 있으면 언제든지 영수증과 파일을 다시 볼 수 있습니다. 주문 번호는 영수증에 있으며 ord_로 시작합니다.',
     checkTyping: '오타가 없는지 확인하고 다시 시도하세요.',
     numberMissing: '주문 번호를 입력하세요.',
+    numberIsShort: '짧은 번호입니다. ord_로 시작하는 긴 번호를 입력하세요.',
     emailMissing: '주문의 이메일 주소를 입력하세요.',
     show: '주문 보기',
     lookingUp: '찾는 중…',

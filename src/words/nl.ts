@@ -280,6 +280,7 @@ export const nl: Catalogue = {
       'Met het nummer en uw e-mailadres ziet u de bon en de bestanden op elk moment terug. Het bestelnummer staat op uw bon en begint met ord_.',
     checkTyping: 'Controleer op typefouten en probeer het opnieuw.',
     numberMissing: 'Vul het bestelnummer in.',
+    numberIsShort: 'Dat is het korte nummer. Vul het lange in, dat met ord_ begint.',
     emailMissing: 'Vul het e-mailadres van de bestelling in.',
     show: 'Toon de bestelling',
     lookingUp: 'Zoeken…',

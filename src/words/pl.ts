@@ -276,6 +276,7 @@ export const pl: Catalogue = {
       'Z numerem i adresem e-mail zobaczysz potwierdzenie i pliki w każdej chwili. Numer zamówienia jest w potwierdzeniu i zaczyna się od ord_.',
     checkTyping: 'Sprawdź, czy nie ma literówek, i spróbuj ponownie.',
     numberMissing: 'Wpisz numer zamówienia.',
+    numberIsShort: 'To krótki numer. Wpisz długi, który zaczyna się od ord_.',
     emailMissing: 'Wpisz adres e-mail zamówienia.',
     show: 'Pokaż zamówienie',
     lookingUp: 'Szukanie…',

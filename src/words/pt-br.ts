@@ -278,6 +278,7 @@ export const ptBR: Catalogue = {
       'Com o número e seu e-mail você vê o recibo e os arquivos de novo, a qualquer momento. O número do pedido está no recibo e começa com ord_.',
     checkTyping: 'Verifique se há erros de digitação e tente de novo.',
     numberMissing: 'Digite o número do pedido.',
+    numberIsShort: 'Esse é o número curto. Digite o longo, que começa com ord_.',
     emailMissing: 'Digite o e-mail do pedido.',
     show: 'Mostrar o pedido',
     lookingUp: 'Procurando…',

@@ -275,6 +275,7 @@ export const tr: Catalogue = {
       'Numarası ve e-posta adresinizle makbuzu ve dosyaları istediğiniz zaman yeniden görürsünüz. Sipariş numarası makbuzunuzdadır ve ord_ ile başlar.',
     checkTyping: 'Lütfen yazım hatalarını kontrol edip yeniden deneyin.',
     numberMissing: 'Lütfen sipariş numarasını girin.',
+    numberIsShort: 'Bu kısa numaradır. Lütfen ord_ ile başlayan uzun numarayı girin.',
     emailMissing: 'Lütfen siparişin e-posta adresini girin.',
     show: 'Siparişi göster',
     lookingUp: 'Aranıyor…',

@@ -264,6 +264,7 @@ export const zhHans: Catalogue = {
     enterBoth: '凭订单号和电子邮箱，您可以随时再次查看收据和文件。订单号在您的收据中，以 ord_ 开头。',
     checkTyping: '请检查是否有输入错误，然后重试。',
     numberMissing: '请输入订单号。',
+    numberIsShort: '这是短订单号。请输入以 ord_ 开头的长订单号。',
     emailMissing: '请输入订单的电子邮箱。',
     show: '查看订单',
     lookingUp: '正在查找…',

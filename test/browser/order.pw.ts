@@ -109,6 +109,11 @@ test('a missing number or address is named at its field, which gets the focus', 
   await expect(number).toHaveAccessibleDescription('Please enter the order number.')
   await expect(email).not.toHaveAttribute('aria-invalid')
   await expectAccessible(page, 'a missing order number')
+  // the receipt has both, the short one first
+  await number.fill('K4QW-6KFZ')
+  await show.click()
+  await expect(number).toBeFocused()
+  await expect(number).toHaveAccessibleDescription(en.order.numberIsShort)
   await number.fill('ord_x')
   await expect(number).not.toHaveAttribute('aria-invalid')
   await show.click()

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { endOfNumber } from '../../src/kit/order-number.ts'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -31,6 +32,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
     setPressed(pressed + 1)
     // the first fault in the form gets the focus
     if (!orderId.trim()) return setWrong({ order: words.numberMissing })
+    if (endOfNumber(orderId)) return setWrong({ order: words.numberIsShort })
     if (!looksLikeEmail(email)) return setWrong({ email: words.emailMissing })
     setWrong({})
     onOpen(orderId.trim(), email.trim())
