@@ -693,7 +693,7 @@ export interface OrderDetail {
     /** The old mailbox has kept the order before, so the order moves only with that mailbox’s consent. */
     needsConsent: boolean
   }
-  /** The new address for the order, which its reader has yet to confirm. */
+  /** The new address for the order, which its owner has yet to confirm. */
   pendingEmail?: string
   /** Where the hosted page goes on after the payment. */
   successUrl?: string

@@ -94,7 +94,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, its reader could not
+      // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, its owner could not
       // keep the order, so the order moves only with that mailbox's consent.
       if (error.isMailbox) await recordBounce(db, move.orderId, move.email, true)
       throw error

@@ -134,7 +134,7 @@ export const OrderDetail = Type.Object({
     ),
   ),
   pendingEmail: Type.Optional(
-    Type.String({ description: 'The new address for the order, which its reader has yet to confirm.' }),
+    Type.String({ description: 'The new address for the order, which its owner has yet to confirm.' }),
   ),
   successUrl: Type.Optional(Type.String({ description: 'Where the hosted page goes on after the payment.' })),
   cancelUrl: Type.Optional(Type.String({ description: 'Where the hosted page leads back to.' })),

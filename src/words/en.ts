@@ -261,7 +261,7 @@ export const en = {
     wrong: 'This code is not right. Please check the latest e-mail.',
     noCookie:
       'This browser did not keep the cookie of this code. Please allow cookies for this site, then ask for a new code.',
-    tooOften: 'That was too often in a short time.',
+    tooOften: 'Too many tries in a short time.',
     tooOftenText: 'To keep guessers out, there is a pause now. Please try again {when}.',
     lookingUp: 'Looking it up…',
   },
@@ -482,7 +482,7 @@ export const en = {
     some: 'It could be one of these.',
     someText: 'Orders with {email}. Open one to see the receipt and the files.',
     oneUnpaid: 'This order matches, but is not paid.',
-    one: 'This is what it was.',
+    one: 'We found it.',
     oneText: 'An order with {email}. Open it to see the receipt and the files.',
     unpaidText:
       'Ordered with {email}. A bank may show an amount that it only holds for a while and then releases by itself.',

@@ -106,7 +106,7 @@ export function explain(trouble: unknown): Said {
         : { title: 'You are offline.', text: 'Please try again as soon as you are back.' }
     case 'rate_limited':
       return {
-        title: 'That was too often in a short time.',
+        title: 'Too many tries in a short time.',
         text: `To keep guessers out, there is a pause now. Please try again ${inAWhile(trouble.retryAfterSeconds)}.`,
       }
     case 'validation_failed':
@@ -121,7 +121,7 @@ export function explain(trouble: unknown): Said {
 /** The text for `?error=` in the address. `what` is the action that failed. */
 export function explainCode(code: string, what = 'Signing in'): Said {
   if (code === 'rate_limited')
-    return { title: 'That was too often in a short time.', text: 'Please wait a few minutes, then try again.' }
+    return { title: 'Too many tries in a short time.', text: 'Please wait a few minutes, then try again.' }
   if (code === 'idp_refused')
     return { title: `${what} with ${providerName} was cancelled.`, text: `Nothing has changed. ${OTHER_WAYS}` }
   const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined

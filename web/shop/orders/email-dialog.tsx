@@ -20,7 +20,7 @@ interface EmailDialogProps {
 const typedFor = (orderId: string) => `${DRAFTS}buyer-address:${orderId}`
 export const hasTyped = (orderId: string): boolean => readTab<string>(typedFor(orderId)) !== undefined
 
-/** Corrects a mistyped address: the seller names the right one, and its reader confirms it. */
+/** Corrects a mistyped address: the seller names the right one, and its owner confirms it. */
 export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
   const [email, setEmail] = useState(
     () => readTab<string>(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email,

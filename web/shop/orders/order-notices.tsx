@@ -21,7 +21,7 @@ export function OrderNotices({ order }: { order: OrderDetail }) {
         <Notice tone="alarm" title="The receipt could not be delivered.">
           <p>
             The mail server of <span class="address">{order.email}</span> refused it. If the address is mistyped, name
-            the right one; its reader has to confirm it.
+            the right one; its owner has to confirm it.
           </p>
         </Notice>
       )}
@@ -44,7 +44,7 @@ function OtherAddress({ order: { email, emailMove }, pendingEmail }: { order: Or
   return (
     <Notice title="Another address waits to be confirmed." icon="clock">
       <p>
-        A code went to <span class="address">{pendingEmail}</span>. Until its reader enters it, the order stays under{' '}
+        A code went to <span class="address">{pendingEmail}</span>. Until its owner enters it, the order stays under{' '}
         <span class="address">{email}</span>.
       </p>
     </Notice>

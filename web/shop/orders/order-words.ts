@@ -76,7 +76,7 @@ const HAPPENINGS: Record<string, string> = {
   partially_charged_back: 'Part reversed by the buyer’s bank',
   receipt_bounced: 'Receipt could not be delivered',
   receipt_sent_again: 'Receipt sent again',
-  email_change_requested: 'Another address named; its reader has to confirm',
+  email_change_requested: 'Another address named; its owner has to confirm',
   email_changed: 'Moved to another address',
 }
 /** When an order moves to its confirmed new address. */
