@@ -264,6 +264,50 @@ test('an order that was forgotten during a request stays forgotten', async ({ pa
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(orderId)
 })
 
+test('an order that another tab forgets leaves every page, and none writes it back', async ({ page, context }) => {
+  const { orderId, email } = await open(page)
+  const other = await context.newPage()
+  const held: (() => Promise<void>)[] = []
+  await other.goto(`/order/?order=${orderId}`)
+  await expect(other.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+  await other.route(/\/status\?/, (route) => void held.push(() => route.continue()))
+  const look = () => other.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  const stored = () => other.evaluate(() => JSON.stringify(localStorage))
+
+  await look()
+  await expect.poll(() => held.length).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Forget this order on this device' }).click()
+  await expect(other.getByLabel('E-mail')).toHaveValue('')
+  await expect(other.getByText(email)).toHaveCount(0)
+  const late = other.waitForResponse(/\/status\?/)
+  await Promise.all(held.map((goOn) => goOn()))
+  await (await late).finished()
+  await other.evaluate(() => fetch('/'))
+  await expect(other.getByLabel('E-mail')).toBeVisible()
+  expect(await stored()).not.toContain(orderId)
+
+  // opened again, it is remembered again
+  await other.unrouteAll()
+  await other.getByLabel('E-mail').fill(email)
+  await other.getByRole('button', { name: 'Show the order' }).click()
+  await expect(other.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  expect(await stored()).toContain(orderId)
+
+  // A page that the browser keeps for the back button hears of no other tab.
+  const forgetUnheard = () => other.evaluate(() => localStorage.removeItem('till:orders'))
+  await forgetUnheard()
+  await look()
+  await expect(other.getByLabel('E-mail')).toHaveValue('')
+  expect(await stored()).not.toContain(orderId)
+  await other.getByLabel('E-mail').fill(email)
+  await other.getByRole('button', { name: 'Show the order' }).click()
+  await expect(other.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  await other.route(/\/status\?/, () => {})
+  await forgetUnheard()
+  await other.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+  await expect(other.getByLabel('E-mail')).toHaveValue('')
+})
+
 test('the printed page is the receipt', async ({ page }) => {
   await open(page)
   await expect(page.getByText('Receipt', { exact: true })).toBeVisible()

@@ -1,6 +1,6 @@
 import { getStatus, ApiError, type OrderStatus } from '../ui/api.ts'
 import { lateLooks } from '../ui/late-looks.ts'
-import { emailOf, forgetOrder, rememberOrder } from '../ui/my-orders.ts'
+import { emailOf, forgetOrder, whenForgotten, rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
 import { wordsOf } from '../ui/language.ts'
@@ -31,34 +31,39 @@ export function openOrder(asked: string): OpenOrder {
   const nextLook = lateLooks()
   /** The request that got no answer. */
   let last: { orderId: string; email: string } | undefined
-  /** How often the buyer has forgotten an order here. A request that began before that must not bring it back. */
+  /** How often this page has let go of a forgotten order. A request that began before that must not bring it back. */
   let forgotten = 0
+
+  function letGo(): void {
+    clearTimeout(timer)
+    forgotten += 1
+    last = undefined
+    history.replaceState(history.state, '', location.pathname + location.search)
+    set({ order: undefined, email: undefined, fault: undefined })
+  }
 
   async function load(orderId: string, email: string): Promise<void> {
     clearTimeout(timer)
     const before = forgotten
-    const again = (ms: number) => {
-      timer = setTimeout(() => void load(orderId, email), ms)
+    const wasKnown = get().order?.orderId === orderId || emailOf(orderId) !== undefined
+    const isForgotten = () => {
+      if (forgotten === before && wasKnown && !emailOf(orderId)) letGo()
+      return forgotten !== before
     }
+    const again = (ms: number) => void (timer = setTimeout(() => void load(orderId, email), ms))
     try {
-      const { status = 'pending' } = get().order ?? {}
-      const how = status === 'pending' || status === 'processing' ? 'sync' : undefined
-      const order = await getStatus(orderId, email, how)
-      if (forgotten !== before) return
-      // The service sends the details only when the address is the order's.
-      if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
+      const order = await ask(orderId, email, get().order?.status)
+      if (isForgotten()) return
       rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
-      const look = order.paid && order.amount > 0 ? nextLook() : undefined
-      if (look) again(look)
-      else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
+      const pause = pauseAfter(order, nextLook)
+      if (pause) again(pause)
     } catch (trouble) {
-      if (forgotten !== before) return
+      if (isForgotten()) return
       const unmatched = trouble instanceof ApiError && trouble.code === 'order_not_found'
       // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
-      set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble) })
-      if (unmatched) set({ order: undefined })
-      else if (get().order) again(POLL_MS.failed)
+      set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble), ...(unmatched && { order: undefined }) })
+      if (get().order) again(POLL_MS.failed)
       last = unmatched ? undefined : { orderId, email }
     }
   }
@@ -80,9 +85,9 @@ export function openOrder(asked: string): OpenOrder {
     if (order) void refresh()
     else if (fault && last && !busy) void open(last.orderId, last.email)
   })
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') void refresh()
-  })
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refresh())
+  // Another tab can forget the order of this page, also while the browser keeps this page for the back button.
+  whenForgotten(() => get().order?.orderId, letGo)
   if (remembered) void load(asked, remembered).finally(() => set({ busy: false }))
 
   return {
@@ -94,12 +99,22 @@ export function openOrder(asked: string): OpenOrder {
       return get().order?.downloads ?? []
     },
     forget() {
-      clearTimeout(timer)
-      forgotten += 1
-      last = undefined
       forgetOrder(get().order?.orderId ?? '')
-      history.replaceState(history.state, '', location.pathname + location.search)
-      set({ order: undefined, email: undefined, fault: undefined })
+      letGo()
     },
   }
+}
+
+/** The order, when the address is its own: the service sends the details only then. */
+async function ask(orderId: string, email: string, status: OrderStatus['status'] = 'pending'): Promise<OrderStatus> {
+  const how = status === 'pending' || status === 'processing' ? 'sync' : undefined
+  const order = await getStatus(orderId, email, how)
+  if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
+  return order
+}
+
+/** How long the page waits before it asks again. Undefined: nothing changes any more. */
+function pauseAfter({ paid, amount, nextPollMs }: OrderStatus, nextLook: () => number | undefined): number | undefined {
+  const look = paid && amount > 0 ? nextLook() : undefined
+  return look ?? (nextPollMs === null ? undefined : Math.max(nextPollMs, POLL_MS.least))
 }

@@ -1,4 +1,4 @@
-import { names, read, write } from './storage.ts'
+import { listen, names, read, write } from './storage.ts'
 
 const PLACE = 'till:orders'
 const MOST = 50
@@ -41,6 +41,16 @@ export function forgetOrder(orderId: string): void {
 /** The same for all orders of an address. */
 export function forgetEmail(email: string): void {
   for (const one of all()) if (one.email.toLowerCase() === email.toLowerCase()) forgetOrder(one.orderId)
+}
+
+/** Calls back when another tab has forgotten this order. A page in the browser's cache hears of it when it comes back. */
+export function whenForgotten(shown: () => string | undefined, forgotten: () => void): void {
+  const look = () => {
+    const orderId = shown()
+    if (orderId && !find(orderId)) forgotten()
+  }
+  listen(PLACE, look)
+  addEventListener('pageshow', look)
 }
 
 const find = (orderId: string): Mine | undefined => all().find((one) => one.orderId === orderId)
