@@ -135,6 +135,60 @@ test('an answer about the product that is overtaken by a newer one changes nothi
   await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
 })
 
+/** Holds the answer to the next request of this method for the product, which is the state of this moment. */
+async function holdNext(page: Page, id: string, method: string) {
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isHeld = false
+  await page.route(`**/api/products/${id}`, async (route) => {
+    if (isHeld || route.request().method() !== method) return route.fallback()
+    isHeld = true
+    const response = await route.fetch()
+    asked.resolve()
+    await answered.promise
+    await route.fulfill({ response })
+  })
+  return { asked: asked.promise, answer: answered.resolve }
+}
+
+test('a reading of the product from before a save that arrives after it brings back nothing', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await expect(field(page, 'Name')).toHaveValue('The Quiet Shop')
+  const held = await holdNext(page, id, 'GET')
+  await page.getByLabel('Picture to upload').setInputFiles(picture)
+  await held.asked
+  await field(page, 'Name').fill('The newer name')
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  held.answer()
+  await expect(page.getByText('The picture is saved.')).toBeVisible()
+  await expect(field(page, 'Name')).toHaveValue('The newer name')
+  await expect(heading(page, 'The newer name')).toBeVisible()
+  await expect(button(page, 'Remove the picture')).toBeVisible()
+})
+
+test('a file that is added during a save stays in the list after the answer to the save', async ({ page, context }) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const held = await holdNext(page, id, 'PATCH')
+  await field(page, 'Name').fill('The newer name')
+  await button(page, 'Save').click()
+  await held.asked
+  await filesInput(page).setInputFiles(text('more.txt'))
+  const files = async () => (await ask<{ files: object[] }>(context, 'GET', `products/${id}`)).files
+  await expect.poll(async () => (await files()).length).toBe(2)
+  await expect(page.getByRole('main').getByText('more.txt').first()).toBeVisible()
+  held.answer()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Uploads' })).toHaveCount(0)
+  await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
+})
+
 test('after a removal or an archiving, the title of the section has the focus', async ({ page, context }) => {
   await signUp(page)
   await page.getByLabel('Logo to upload').setInputFiles(picture)

@@ -28,6 +28,7 @@ import {
   type Faults,
   type Field,
 } from './draft.ts'
+import { useReading } from './use-reading.ts'
 
 /** Stands for the id of a product that does not exist yet. */
 export const NEW = 'new'
@@ -54,10 +55,11 @@ interface State {
 /** A product's form: the typed text, the saved version, and the version that another person has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const kept = useFormState(seller, first)
-  const { state, latest, set } = kept
+  const { state, latest, show, set } = kept
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
-  const refresh = useRefresh(id, kept)
+  // More may have been typed during the request.
+  const { refresh, saving } = useReading(id, (newest) => show(refreshed(latest(), newest)))
   const dirty = differs(draft, base)
   // The tab keeps the typed text, but not when the tab is closed.
   useLeavingQuestion(dirty)
@@ -108,7 +110,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   return {
     ...state,
     dirty,
-    save,
+    save: (status?: Product['status']) => saving(() => save(status)),
     change: (to: Partial<Draft>) =>
       set({
         draft: { ...latest().draft, ...to },
@@ -126,19 +128,6 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     },
     /** After a change to the files or the image. */
     refresh,
-  }
-}
-
-/** Reads the product again. An answer that a newer one has overtaken changes nothing. */
-function useRefresh(id: string, { latest, show }: ReturnType<typeof useFormState>): () => Promise<void> {
-  const turnsRef = useRef({ asked: 0, shown: 0 })
-  return async () => {
-    const turn = ++turnsRef.current.asked
-    const newest = await getProduct(id)
-    if (turn < turnsRef.current.shown) return
-    turnsRef.current.shown = turn
-    // More may have been typed during the request.
-    show(refreshed(latest(), newest))
   }
 }
 

@@ -1,0 +1,33 @@
+import { useRef } from 'preact/hooks'
+import { getProduct, type Versioned } from '../api.ts'
+
+/**
+ * Reads the product again after a change. A save returns the product too, so a reading waits for the save that is running, and one that
+ * overlaps with a later save is repeated. The answer that arrives last is then the newest.
+ */
+export function useReading(id: string, onRead: (newest: Versioned) => void) {
+  const turnsRef = useRef({ asked: 0, shown: 0 })
+  const lastSaveRef = useRef<Promise<unknown>>(Promise.resolve())
+
+  async function refresh(): Promise<void> {
+    const lastSave = lastSaveRef.current
+    await lastSave
+    const turns = turnsRef.current
+    const turn = ++turns.asked
+    const newest = await getProduct(id)
+    if (lastSaveRef.current !== lastSave) return refresh()
+    // A later reading has answered earlier.
+    if (turn < turns.shown) return
+    turns.shown = turn
+    onRead(newest)
+  }
+
+  /** Runs a request whose answer is the product. */
+  function saving<Answer>(save: () => Promise<Answer>): Promise<Answer> {
+    const saved = save()
+    lastSaveRef.current = saved.catch(() => {})
+    return saved
+  }
+
+  return { refresh, saving }
+}
