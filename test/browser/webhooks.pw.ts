@@ -173,6 +173,42 @@ test('new deliveries move nothing that is being read, are announced, and wait wh
   await expect(row(page, 'order.paid')).toContainText('Delivered')
 })
 
+test('a look at the deliveries from before a pause of the list takes away nothing that came since', async ({
+  page,
+}) => {
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await sendTest(page)
+  await expect(rows(page)).toHaveCount(1)
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const look = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await page.route(
+    /\/deliveries$/,
+    async (route) => {
+      const response = await route.fetch()
+      asked.resolve()
+      await answered.promise
+      await route.fulfill({ response })
+    },
+    { times: 1 },
+  )
+  await look()
+  await asked.promise
+  await button(page, 'Pause the list').click()
+  await button(page, 'Go on').click()
+  await publish(page.context())
+  await expect(rows(page)).toHaveCount(2)
+  await button(page, 'Pause the list').click()
+  const late = page.waitForResponse(/\/deliveries$/)
+  answered.resolve()
+  await (await late).finished()
+  // The page has seen the late answer before the answer to a later request.
+  await page.evaluate(() => fetch('/'))
+  await expect(rows(page)).toHaveCount(2)
+})
+
 test('an endpoint that is gone says so, and resuming sends what waited', async ({ page }) => {
   receiver.status = 410
   await open(page)

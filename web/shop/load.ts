@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../ui/api.ts'
 import { useRecovery } from '../ui/recovery.ts'
 import type { List } from './api.ts'
@@ -25,14 +25,17 @@ export interface Loaded<Value> {
 }
 
 /**
- * Asks when the view appears and whenever `key` changes, and drops an answer that arrives too late for its key. When
- * the service cannot be reached, it asks again by itself, and reports the trouble until an answer arrives.
+ * Asks when the view appears and whenever `key` changes, and drops an answer that arrives too late: for another key, or
+ * after a newer value was put. When the service cannot be reached, it asks again by itself, and reports the trouble until
+ * an answer arrives.
  */
 export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Pick<Loaded<Value>, 'value' | 'trouble' | 'busy'> & { key: string }>()
   const [{ tries, quietly }, setTries] = useState({ tries: 0, quietly: false })
+  const askedRef = useRef<{ key: string; isOvertaken: boolean }>(undefined)
   useEffect(() => {
-    let current = true
+    const asked = { key, isOvertaken: false }
+    askedRef.current = asked
     setState((before) => ({
       value: before?.key === key ? before.value : undefined,
       trouble: quietly && before?.key === key ? before.trouble : undefined,
@@ -40,11 +43,12 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
       key,
     }))
     ask().then(
-      (value) => current && setState({ value, trouble: undefined, busy: false, key }),
-      (trouble: unknown) => current && setState((before) => ({ value: before?.value, trouble, busy: false, key })),
+      (value) => asked.isOvertaken || setState({ value, trouble: undefined, busy: false, key }),
+      (trouble: unknown) =>
+        asked.isOvertaken || setState((before) => ({ value: before?.value, trouble, busy: false, key })),
     )
     return () => {
-      current = false
+      asked.isOvertaken = true
     }
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; another request has another `key`
   }, [key, tries])
@@ -56,8 +60,10 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
     busy: present?.busy ?? true,
     again: useCallback(() => setTries(({ tries: count }) => ({ tries: count + 1, quietly: false })), []),
     put: useCallback(
-      (value: Value) =>
-        setState((before) => (before?.key === key ? { value, trouble: undefined, busy: false, key } : before)),
+      (value: Value) => {
+        if (askedRef.current?.key === key) askedRef.current.isOvertaken = true
+        setState((before) => (before?.key === key ? { value, trouble: undefined, busy: false, key } : before))
+      },
       [key],
     ),
     turn: useCallback(

@@ -3,6 +3,7 @@ import { CopyButton } from '../../copy-button.tsx'
 import { useLoad } from '../../load.ts'
 import { Refused, Shown } from '../../parts.tsx'
 import { address } from '../../router.ts'
+import { useNewest } from '../../use-newest.ts'
 import { whatHelps } from './delivery-words.ts'
 import { TryEntry } from './try-entry.tsx'
 import { useFresh } from './use-fresh.ts'
@@ -21,8 +22,10 @@ export function DeliveryDetails({ endpointId, delivery, isPaused, onChange }: De
   const loaded = useLoad(eventId, () => getDelivery(endpointId, eventId))
   const detail = loaded.value
   const isBehind = detail !== undefined && (detail.status !== status || detail.tries !== tries)
+  const readNewest = useNewest(() => getDelivery(endpointId, eventId))
   const look = async () => {
-    const now = await getDelivery(endpointId, eventId)
+    const now = await readNewest()
+    if (!now) return
     loaded.put(now)
     onChange(now)
   }

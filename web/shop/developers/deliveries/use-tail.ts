@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useList } from '../../load.ts'
+import { useNewest } from '../../use-newest.ts'
 import { getEndpoint, type Endpoint } from '../endpoints/endpoints-api.ts'
 import { merge, readNews } from './merge.ts'
 import { usePoll } from './use-poll.ts'
@@ -21,24 +22,30 @@ export function useTail({ endpoint, onEndpoint, status, isLive }: TailProps) {
   const [said, setSaid] = useState('')
   const keepSteady = useSteady(place)
   // an answer is merged into the list that the page shows when it arrives
-  const nowRef = useRef({ list, key })
+  const nowRef = useRef({ list, key, endpoint })
   useEffect(() => {
-    nowRef.current = { list, key }
+    nowRef.current = { list, key, endpoint }
   })
-  const look = async () => {
-    if (!list.value) return
-    const known = new Set(list.value.map(({ eventId }) => eventId))
-    const [state, news] = await Promise.all([
+  const readNewest = useNewest(async (known: Set<string>) =>
+    Promise.all([
       getEndpoint(endpoint.id),
       readNews(
         (cursor) => getDeliveries(endpoint.id, { status, cursor }),
         (id) => known.has(id),
       ),
-    ])
+    ]),
+  )
+  const look = async () => {
+    if (!list.value) return
+    const known = new Set(list.value.map(({ eventId }) => eventId))
+    // After a pause of the list, the look from before it can still be under way.
+    const newest = await readNewest(known)
     const now = nowRef.current
-    if (now.key !== key) return
+    if (!newest || now.key !== key) return
+    const [state, news] = newest
     keepSteady()
-    onEndpoint(state)
+    // The seller can have changed the endpoint since.
+    if (now.endpoint === endpoint) onEndpoint(state)
     if (!news) return now.list.again()
     const isHeld = (id: string) => isBeingRead(place.current?.querySelector(`#${id}`))
     now.list.change((rows) => merge(rows, news.fresh, { reachesEnd: news.reachesEnd, isHeld }))
