@@ -189,6 +189,86 @@ test('a file that is added during a save stays in the list after the answer to t
   await expect(page.getByRole('list', { name: 'Files' })).toContainText('more.txt')
 })
 
+test('a change of a product that is made is told so where only the reading after it fails', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const id = await published(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await filesInput(page).setInputFiles(text('more.txt'))
+  const list = page.getByRole('list', { name: 'Files' })
+  await expect(list.getByRole('listitem')).toHaveCount(2)
+  let isAway = false
+  await page.route(`**/api/products/${id}`, (route) =>
+    isAway && route.request().method() === 'GET' ? route.abort() : route.fallback(),
+  )
+  const unread = page.locator('#files').getByRole('alert')
+  const dialog = page.getByRole('dialog')
+  /** Presses, sees the result and that the files are not read, and lets the page read them by itself. */
+  const change = async (press: () => Promise<void>, result: () => Promise<void>) => {
+    isAway = true
+    await press()
+    await result()
+    await expect(unread).toContainText('The service cannot be reached right now.')
+    await expect(page.getByRole('alert')).toHaveCount(1)
+    isAway = false
+    await expect(unread).toHaveCount(0)
+  }
+  await change(
+    () => button(page, 'Move down book.pdf').click(),
+    () => expect(page.getByText('book.pdf is file 2 of 2 now.')).toBeAttached(),
+  )
+  await expect(list.locator('.name')).toHaveText(['more.txt', 'book.pdf'])
+  await button(page, 'Rename more.txt').click()
+  await dialog.getByLabel('Name').fill('other.txt')
+  await change(
+    () => button(page, 'Rename it').click(),
+    () => expect(dialog).toHaveCount(0),
+  )
+  await expect(list.locator('.name')).toHaveText(['other.txt', 'book.pdf'])
+  await button(page, 'Remove other.txt').click()
+  await change(
+    () => button(page, 'Remove it').click(),
+    () => expect(dialog).toHaveCount(0),
+  )
+  await expect(list.locator('.name')).toHaveText(['book.pdf'])
+  await change(
+    () => page.getByLabel('Picture to upload').setInputFiles(picture),
+    () => expect(page.getByText('The picture is saved.')).toBeVisible(),
+  )
+  await change(
+    () => button(page, 'Remove the picture').click(),
+    () => expect(page.getByText('The picture is removed.')).toBeVisible(),
+  )
+  await change(
+    () => filesInput(page).setInputFiles(text('third.txt')),
+    () => expect(page.getByRole('list', { name: 'Uploads' })).toContainText('third.txt'),
+  )
+  await expect(list.locator('.name')).toHaveText(['book.pdf', 'third.txt'])
+  await expect(page.getByRole('list', { name: 'Uploads' })).toHaveCount(0)
+  await button(page, 'Archive this product…').click()
+  await change(
+    () => button(page, 'Archive it').click(),
+    () => expect(dialog).toHaveCount(0),
+  )
+  await expect(button(page, 'Archive this product…')).toHaveCount(0)
+})
+
+test('the last of the first steps is done where the product cannot be read after it', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  const headers = { origin: BASE_URL, 'content-type': 'application/pdf' }
+  await context.request.post(`/api/products/${id}/files?name=book.pdf`, { data: 'a book', headers })
+  await page.goto('/shop/')
+  await page.route(`**/api/products/${id}`, (route) =>
+    route.request().method() === 'GET' ? route.abort() : route.continue(),
+  )
+  await button(page, 'Publish').click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Your link is ready')
+  await expect(page.getByRole('alert')).toHaveCount(0)
+})
+
 test('after a removal or an archiving, the title of the section has the focus', async ({ page, context }) => {
   await signUp(page)
   await page.getByLabel('Logo to upload').setInputFiles(picture)

@@ -209,6 +209,27 @@ test('a look at the deliveries from before a pause of the list takes away nothin
   await expect(rows(page)).toHaveCount(2)
 })
 
+test('a replay that is made is told so where only the reading after it fails', async ({ page }) => {
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await sendTest(page)
+  await expect(row(page, 'endpoint.test')).toContainText('Delivered')
+  await row(page, 'endpoint.test').locator('summary').click()
+  const tries = page.getByRole('list', { name: 'Tries, the newest first' }).getByRole('listitem')
+  await expect(tries).toHaveCount(1)
+  await page.route(/\/deliveries\/evt_\w+$/, (route) => route.abort())
+  await button(page, 'Replay this endpoint.test').click()
+  await expect(page.getByText('It is sent again, with the same id.')).toBeVisible()
+  const unread = row(page, 'endpoint.test').getByRole('alert')
+  await expect(unread).toHaveCount(1)
+  await expect(unread).toContainText('The service cannot be reached right now.')
+  await page.unroute(/\/deliveries\/evt_\w+$/)
+  await expect(unread).toHaveCount(0)
+  await expect(tries).toHaveCount(2)
+})
+
 test('an endpoint that is gone says so, and resuming sends what waited', async ({ page }) => {
   receiver.status = 410
   await open(page)

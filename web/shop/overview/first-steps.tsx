@@ -7,7 +7,7 @@ import type { Seller } from '../../ui/auth-api.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useStore } from '../../ui/store.ts'
 import { TextField } from '../../ui/text-field.tsx'
-import { changeProduct, type Product } from '../api.ts'
+import type { Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Head, Refused } from '../parts.tsx'
 import { address } from '../router.ts'
@@ -57,16 +57,17 @@ export function FirstSteps({ seller, first, onBegun, onDone }: FirstStepsProps) 
             <FilesPart
               title="Files"
               product={product}
-              onChanged={async () => {
+              unread={form.unread}
+              onChanged={() => {
                 onBegun()
-                await form.refresh()
+                return form.refresh()
               }}
             />
           )}
           {product && at > 2 && <p class="cut">{product.files.map(({ name }) => name).join(', ')}</p>}
         </Step>
         <Step number={3} at={at} title="Publish it, and share the link">
-          {product && at === 3 && <PublishStep product={product} onPublished={() => (onBegun(), form.refresh())} />}
+          {product && at === 3 && <PublishStep product={product} publish={form.publish} onPublished={onBegun} />}
           {product && at === 4 && <Ready product={product} onDone={onDone} />}
         </Step>
       </ol>
@@ -154,11 +155,16 @@ const FaultElsewhere = ({ statementSuffix, description }: ProductForm['faults'])
     </p>
   ) : null
 
-function PublishStep({ product, onPublished }: { product: Product; onPublished: () => Promise<void> }) {
+interface PublishStepProps extends Pick<ProductForm, 'publish'> {
+  product: Product
+  onPublished: () => void
+}
+
+function PublishStep({ product, publish, onPublished }: PublishStepProps) {
   const action = useAction()
-  const publish = async () => {
-    await changeProduct(product.id, { status: 'active' })
-    await onPublished()
+  const press = async () => {
+    await publish()
+    onPublished()
     return ''
   }
   return (
@@ -170,7 +176,7 @@ function PublishStep({ product, onPublished }: { product: Product; onPublished: 
           type="button"
           class="button main short"
           aria-disabled={action.busy ? 'true' : undefined}
-          onClick={() => void action.run(publish)}
+          onClick={() => void action.run(press)}
         >
           {action.busy && <span class="spinner" aria-hidden="true" />}
           Publish

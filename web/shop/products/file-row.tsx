@@ -14,7 +14,7 @@ interface FileRowProps {
   place: number
   count: number
   /** Loads the product again. */
-  onChanged: () => Promise<void>
+  onChanged: () => Promise<unknown>
   onReplace: () => void
   onRemove: () => void
   /** Announces to screen readers where the file is now. */

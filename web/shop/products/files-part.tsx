@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { useRecovery } from '../../ui/recovery.ts'
 import { useStore } from '../../ui/store.ts'
 import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts'
 import { Ask } from '../dialog.tsx'
@@ -24,17 +25,20 @@ import { UploadRow } from './upload-row.tsx'
 
 interface FilesPartProps {
   product: Pick<Product, 'id' | 'files' | 'status' | 'withdrawnFiles'>
-  /** Loads the product again. */
-  onChanged: () => Promise<void>
+  /** Loads the product again. Returns whether it was read. */
+  onChanged: () => Promise<boolean>
+  /** Why the product was not read. */
+  unread: unknown
   title?: string
 }
 
 /** The files of a product: the complete ones, the ones being sent, and the ones that stopped on an earlier visit. */
-export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProps) {
+export function FilesPart({ product, onChanged, unread, title = 'Files' }: FilesPartProps) {
   const { items } = useStore(uploads)
   const own = items.filter(({ productId }) => productId === product.id)
   const late = useStore(tooLate).items.filter(({ productId }) => productId === product.id)
-  const { trouble, refresh } = useRefresh(product.id, own, late.length, onChanged)
+  const refresh = useRefresh(product.id, own, late.length, onChanged)
+  useRecovery(unread, refresh)
   const { unfinished, giveUp } = useUnfinished(product, own)
   const { add, question } = useAdding(product, unfinished)
   const { picker, pick } = usePicker(add)
@@ -74,7 +78,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
       {late.map((one) => (
         <TooLate key={one.id} upload={one} onRead={() => forgetTooLate(one.id)} />
       ))}
-      {trouble ? <Failed trouble={trouble} again={() => void refresh()} /> : null}
+      {unread ? <Failed trouble={unread} again={refresh} /> : null}
       <DropArea
         label={product.files.length > 0 ? 'Add files' : 'Choose files'}
         onPress={() => pick()}
@@ -97,23 +101,15 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   )
 }
 
-/** Loads the product again after each upload that is complete. */
-function useRefresh(productId: string, own: Upload[], late: number, onChanged: () => Promise<void>) {
-  const [trouble, setTrouble] = useState<unknown>()
-  const refresh = () =>
-    onChanged().then(
-      () => {
-        setTrouble(undefined)
-        forgetDone(productId)
-      },
-      (failed: unknown) => setTrouble(failed),
-    )
+/** Loads the product again after each upload that is complete, and whenever the returned function is called. */
+function useRefresh(productId: string, own: Upload[], late: number, onChanged: () => Promise<boolean>): () => void {
+  const refresh = () => void onChanged().then((isRead) => isRead && forgetDone(productId))
   const done = own.filter(({ stage }) => stage === 'done').length
   useEffect(() => {
-    if (done + late > 0) void refresh()
+    if (done + late > 0) refresh()
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- each finished file is a reason to load again
   }, [done, late])
-  return { trouble, refresh }
+  return refresh
 }
 
 /**
@@ -199,7 +195,7 @@ function DropArea({ label, onPress, onFiles }: DropAreaProps) {
   )
 }
 
-interface RemovingProps extends Omit<FilesPartProps, 'title'> {
+interface RemovingProps extends Pick<FilesPartProps, 'product' | 'onChanged'> {
   file: ProductFile
   onEnd: () => void
 }

@@ -59,7 +59,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   // More may have been typed during the request.
-  const { refresh, saving } = useReading(id, (newest) => show(refreshed(latest(), newest)))
+  const { refresh, saving, trouble: unread } = useReading(id, (newest) => show(refreshed(latest(), newest)))
   const dirty = differs(draft, base)
   // The tab keeps the typed text, but not when the tab is closed.
   useLeavingQuestion(dirty)
@@ -111,6 +111,8 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     ...state,
     dirty,
     save: (status?: Product['status']) => saving(() => save(status)),
+    /** Saves only that it is on sale, and none of the typed text. */
+    publish: () => saving(async () => set(refreshed(latest(), await changeProduct(id, { status: 'active' })))),
     change: (to: Partial<Draft>) =>
       set({
         draft: { ...latest().draft, ...to },
@@ -126,8 +128,10 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     takeNewest: (keepMine: boolean) => {
       if (state.newest) set(keepMine ? withMine(state, state.newest) : settled(state.newest))
     },
-    /** After a change to the files or the image. */
+    /** After a change to the files or the image. Returns whether the product was read. */
     refresh,
+    /** Why it was not read. */
+    unread,
   }
 }
 

@@ -12,7 +12,7 @@ const MOST_BYTES = 10_000_000
 const KINDS = 'image/jpeg,image/png,image/webp,image/avif,image/gif'
 
 /** The image on the payment page, in link previews and in mails. */
-export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<void> }) {
+export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<unknown> }) {
   const action = useAction()
   const picker = useRef<HTMLInputElement>(null)
   const [chosen, setChosen] = useState<string>()

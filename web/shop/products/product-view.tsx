@@ -92,7 +92,7 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
         />
         <div class="editor-parts">
           <DetailsPart form={form} action={action} onSave={() => save('Saved.')} />
-          <FilesPart product={product} onChanged={form.refresh} />
+          <FilesPart product={product} onChanged={form.refresh} unread={form.unread} />
           <ImagePart product={product} onChanged={form.refresh} />
           <DiscountsPart product={product} />
           {isOnSale && <SharePart product={product} />}

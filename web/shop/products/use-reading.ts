@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { getProduct, type Versioned } from '../api.ts'
 
 /**
@@ -8,18 +8,29 @@ import { getProduct, type Versioned } from '../api.ts'
 export function useReading(id: string, onRead: (newest: Versioned) => void) {
   const turnsRef = useRef({ asked: 0, shown: 0 })
   const lastSaveRef = useRef<Promise<unknown>>(Promise.resolve())
+  const [trouble, setTrouble] = useState<unknown>()
 
-  async function refresh(): Promise<void> {
+  /** Returns whether the product was read. `trouble` says why not. */
+  async function refresh(): Promise<boolean> {
     const lastSave = lastSaveRef.current
     await lastSave
     const turns = turnsRef.current
     const turn = ++turns.asked
-    const newest = await getProduct(id)
+    let newest: Versioned | undefined
+    let failed: unknown
+    try {
+      newest = await getProduct(id)
+    } catch (why) {
+      failed = why
+    }
     if (lastSaveRef.current !== lastSave) return refresh()
     // A later reading has answered earlier.
-    if (turn < turns.shown) return
+    if (turn < turns.shown) return true
+    setTrouble(failed)
+    if (!newest) return false
     turns.shown = turn
     onRead(newest)
+    return true
   }
 
   /** Runs a request whose answer is the product. */
@@ -29,5 +40,5 @@ export function useReading(id: string, onRead: (newest: Versioned) => void) {
     return saved
   }
 
-  return { refresh, saving }
+  return { refresh, saving, trouble }
 }
