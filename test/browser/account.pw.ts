@@ -1,5 +1,4 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import { tryAgain } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import {
   PASSWORD,
@@ -422,11 +421,15 @@ test('the page says that the service does not answer, and shows the account when
   // the page tries again by itself
   await page.unroute('**/api/auth/session')
   await expectAccount(page, email)
-  await expect(page.getByRole('alert')).toContainText('The service is busy.')
+  for (const part of ['#sessions', '#history']) {
+    await expect(page.locator(part).getByRole('alert')).toContainText('The service is busy.')
+    await expect(page.locator(part)).not.toContainText(/Loading|Nothing has changed/)
+  }
   await page.unrouteAll()
-  await tryAgain(page)
+  await page.locator('#history').getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('alert')).toHaveCount(0)
   await expect(page.locator('#sessions li')).toHaveCount(1)
+  await expect(page.getByText('Nothing has changed yet.')).toBeVisible()
 })
 
 test('a part that the service cannot load says so, and appears on another try', async ({ page }) => {

@@ -151,6 +151,34 @@ test('a page that did not come while offline comes by itself', async ({ page, co
   await expect(page.getByText('Signed in as')).toBeVisible()
 })
 
+test('a part of a list or of the money that does not come says so, and comes by itself', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await buy(page, id)
+  const away = 'The service cannot be reached right now.'
+  const tax = page.getByRole('heading', { name: 'Tax' })
+  await ask(context, 'PUT', 'tax/profile', { country: 'DE', exempt: true, prices: 'inclusive' })
+  for (const [address, part, view, sign] of [
+    [
+      /\/api\/products\?limit=100$/,
+      page.getByRole('search'),
+      'orders',
+      page.getByRole('option', { name: 'The Quiet Shop' }),
+    ],
+    [/\/api\/tax\/profile$/, page.getByRole('main'), 'money', tax],
+    [/\/api\/balance\/history$/, page.getByRole('main'), 'money', page.locator('.balances')],
+  ] as const) {
+    await page.route(address, (route) => route.abort())
+    await page.goto(`/shop/#/${view}`)
+    await page.reload()
+    await expect(part.getByRole('alert')).toContainText(away)
+    await expect(part.getByRole('button', { name: 'Try again' })).toBeVisible()
+    await page.unroute(address)
+    await expect(part.getByRole('alert')).toHaveCount(0)
+    await expect(sign).toHaveCount(1)
+  }
+})
+
 test('a product whose answer is lost is made once, also after a reload', async ({ page, context }) => {
   await signUp(page)
   await page.goto('/shop/#/products/new')

@@ -230,6 +230,19 @@ test('a replay that is made is told so where only the reading after it fails', a
   await expect(tries).toHaveCount(2)
 })
 
+test('where the state of an endpoint cannot be read, the page says so, and reads it again', async ({ page }) => {
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await page.route(/\/deliveries\?limit=3$/, (route) => route.abort())
+  await openEndpoint(page)
+  await expect(state(page).getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await expect(state(page).getByRole('button', { name: 'Try again' })).toBeVisible()
+  await page.unroute(/\/deliveries\?limit=3$/)
+  await expect(state(page)).toContainText('Nothing sent yet')
+  await expect(state(page).getByRole('alert')).toHaveCount(0)
+})
+
 test('an endpoint that is gone says so, and resuming sends what waited', async ({ page }) => {
   receiver.status = 410
   await open(page)

@@ -49,7 +49,8 @@ function Parts({
   session,
   error,
 }: Known & { account: Account; state: AccountState; error: string | undefined }) {
-  const { trouble } = state
+  /** The lists come together, and so each has the same trouble. */
+  const shown = { trouble: state.trouble, again: () => void account.load() }
   const { areHere, brand, tax, invoices, mails } = useSettings(account)
   useEffect(() => {
     if (areHere && /^#[a-z]+$/.test(location.hash)) document.getElementById(location.hash.slice(1))?.scrollIntoView()
@@ -74,7 +75,6 @@ function Parts({
           )}
         </Notice>
       )}
-      {trouble ? <Failed account={account} trouble={trouble} /> : null}
       {areHere ? (
         <>
           <NamePart account={account} seller={seller} />
@@ -86,8 +86,8 @@ function Parts({
           <MailboxPart account={account} seller={seller} sessionId={session.id} />
           <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />
           <IdentitiesPart account={account} state={state} />
-          <SessionsPart account={account} sessions={state.sessions} />
-          <HistoryPart events={state.events} />
+          <SessionsPart account={account} loaded={{ ...shown, value: state.sessions }} />
+          <HistoryPart loaded={{ ...shown, value: state.events }} />
         </>
       ) : (
         <OneMoment />

@@ -19,6 +19,7 @@ import {
 import { newStore, type Store } from '../ui/store.ts'
 import { forgetDrafts } from '../shop/drafts.ts'
 import { leadAway } from '../shop/leaving.ts'
+import type { Loaded } from '../shop/load.ts'
 import { currentSession, drawAnew, isOtherAccount } from '../shop/page-seller.ts'
 import { saveChange } from './mailbox-change.ts'
 import { keepTyped } from './typed.ts'
@@ -37,6 +38,9 @@ export interface AccountState {
   /** Why the account, or a part of it, could not be read. */
   trouble?: unknown
 }
+
+/** A list of the account, as the parts of the page show it. */
+export type ListOf<Entry> = Pick<Loaded<Entry[]>, 'value' | 'trouble' | 'again'>
 
 export interface Account extends Pick<Store<AccountState>, 'get' | 'subscribe'> {
   /** `quietly`: the message of an earlier failure stays until the answer is there. */

@@ -1,5 +1,7 @@
 import { moment } from '../ui/format.ts'
 import type { AccountEvent } from '../ui/auth-api.ts'
+import { Shown } from '../shop/parts.tsx'
+import type { ListOf } from './account.ts'
 import { Part } from './part.tsx'
 
 const WHAT: Record<AccountEvent['what'], string> = {
@@ -17,37 +19,41 @@ const WHAT: Record<AccountEvent['what'], string> = {
 }
 
 /** The changes to the account's protection, so that an owner sees another person's changes. */
-export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) {
+export function HistoryPart({ loaded }: { loaded: ListOf<AccountEvent> }) {
   return (
     <Part
       id="history"
       title="What has changed"
       about="You did not do one of these? Sign in by a code, set a new password, and end the sessions that you do not know."
     >
-      {events && events.length > 0 ? (
-        <ul class="entries">
-          {events.map(({ at, what, issuer, email, keyName, currency }) => (
-            <li key={`${at} ${what} ${keyName ?? currency ?? ''}`}>
-              <div>
-                <p class="name">{WHAT[what]}</p>
-                <p class="soft small">
-                  {email && (
-                    <>
-                      <span class="address">{email}</span>,{' '}
-                    </>
-                  )}
-                  {keyName && `“${keyName}”, `}
-                  {currency && `${currency}, `}
-                  {issuer && `${new URL(issuer).host}, `}
-                  {moment(at)}
-                </p>
-              </div>
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <p class="soft">{events ? 'Nothing has changed yet.' : 'Loading…'}</p>
-      )}
+      <Shown of={loaded}>
+        {(events) =>
+          events.length > 0 ? (
+            <ul class="entries">
+              {events.map(({ at, what, issuer, email, keyName, currency }) => (
+                <li key={`${at} ${what} ${keyName ?? currency ?? ''}`}>
+                  <div>
+                    <p class="name">{WHAT[what]}</p>
+                    <p class="soft small">
+                      {email && (
+                        <>
+                          <span class="address">{email}</span>,{' '}
+                        </>
+                      )}
+                      {keyName && `“${keyName}”, `}
+                      {currency && `${currency}, `}
+                      {issuer && `${new URL(issuer).host}, `}
+                      {moment(at)}
+                    </p>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="soft">Nothing has changed yet.</p>
+          )
+        }
+      </Shown>
     </Part>
   )
 }

@@ -1,7 +1,8 @@
 import { moment } from '../ui/format.ts'
 import { providerName } from '../ui/auth-words.ts'
 import type { SessionEntry } from '../ui/auth-api.ts'
-import type { Account } from './account.ts'
+import { Shown } from '../shop/parts.tsx'
+import type { Account, ListOf } from './account.ts'
 import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
@@ -11,9 +12,9 @@ const BY: Record<SessionEntry['method'], string> = {
   idp: providerName,
 }
 
-export function SessionsPart({ account, sessions }: { account: Account; sessions: SessionEntry[] | undefined }) {
+export function SessionsPart({ account, loaded }: { account: Account; loaded: ListOf<SessionEntry> }) {
   const action = useAction()
-  const others = sessions?.filter((one) => !one.current) ?? []
+  const others = loaded.value?.filter((one) => !one.current) ?? []
   const end = (which: string, work: () => Promise<void>, said: string) =>
     void action.run(async () => {
       await work()
@@ -32,41 +33,41 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
         </>
       }
     >
-      {sessions ? (
-        <ul class="entries">
-          {sessions.map((one) => (
-            <li key={one.id}>
-              <div>
-                <p class="name">
-                  {one.browser} {one.current && <span class="tag here">This one</span>}
-                </p>
-                <p class="soft small">
-                  Signed in with {BY[one.method]}, {moment(one.createdAt)}
-                  {!one.current && (
-                    <>
-                      <br />
-                      Last used {moment(one.lastSeenAt)}
-                    </>
-                  )}
-                </p>
-              </div>
-              {!one.current && (
-                <Do
-                  busy={action.doing === one.id}
-                  onClick={() =>
-                    end(one.id, () => account.endSession(one.id), `The session on ${one.browser} has ended.`)
-                  }
-                  label={`End the session on ${one.browser}, last used ${moment(one.lastSeenAt)}`}
-                >
-                  End
-                </Do>
-              )}
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <p class="soft">Loading…</p>
-      )}
+      <Shown of={loaded}>
+        {(sessions) => (
+          <ul class="entries">
+            {sessions.map((one) => (
+              <li key={one.id}>
+                <div>
+                  <p class="name">
+                    {one.browser} {one.current && <span class="tag here">This one</span>}
+                  </p>
+                  <p class="soft small">
+                    Signed in with {BY[one.method]}, {moment(one.createdAt)}
+                    {!one.current && (
+                      <>
+                        <br />
+                        Last used {moment(one.lastSeenAt)}
+                      </>
+                    )}
+                  </p>
+                </div>
+                {!one.current && (
+                  <Do
+                    busy={action.doing === one.id}
+                    onClick={() =>
+                      end(one.id, () => account.endSession(one.id), `The session on ${one.browser} has ended.`)
+                    }
+                    label={`End the session on ${one.browser}, last used ${moment(one.lastSeenAt)}`}
+                  >
+                    End
+                  </Do>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
       <Refused action={action} />
       <div class="row">
         {others.length > 1 && (

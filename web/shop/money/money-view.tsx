@@ -45,6 +45,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
     <>
       <Head title="Money" />
       {next.trouble ? <Failed trouble={next.trouble} again={next.again} /> : null}
+      {history.trouble ? <Failed trouble={history.trouble} again={history.again} /> : null}
       {isOwn && <AccountPart isTold={by === 'razorpay-route'} />}
       <Shown of={isKnown ? balance : { ...balance, value: undefined }}>
         {({ items: balances }) =>

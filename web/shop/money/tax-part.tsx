@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { money, percent } from '../../ui/format.ts'
 import { LOCALE } from '../../ui/language.ts'
-import { OneMoment } from '../../ui/one-moment.tsx'
 import { get } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { CsvLink } from '../orders/csv-link.tsx'
@@ -19,11 +18,13 @@ const TREATMENTS: Record<Report['items'][number]['treatment'], string> = {
 
 /** The tax of a period, for the seller's own filing. Who has no tax profile and had no tax sees nothing. */
 export function TaxPart() {
-  const [period, setPeriod] = useState(() => periods()[0]!)
   const hasAny = useLoad('tax-any', hasTax)
+  return <Shown of={hasAny}>{(has) => has && <Taxes />}</Shown>
+}
+
+function Taxes() {
+  const [period, setPeriod] = useState(() => periods()[0]!)
   const report = useLoad(`tax ${period}`, () => get<Report>('tax/report', { period }))
-  if (hasAny.value === undefined && !hasAny.trouble) return <OneMoment />
-  if (!hasAny.value) return null
   return (
     <section class="stack" aria-labelledby="tax">
       <div class="head">

@@ -122,6 +122,7 @@ function OrderFilterFold({ values: { q, status, productId, rail, from, to }, cho
         options={options}
         onValue={(value) => choose({ productId: value })}
       />
+      {products.trouble ? <Failed trouble={products.trouble} again={products.again} /> : null}
       <Select
         id="rail"
         label="Paid with"

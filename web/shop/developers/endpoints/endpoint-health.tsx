@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { useAction } from '../../../ui/action.ts'
 import { useLoad } from '../../load.ts'
-import { Refused } from '../../parts.tsx'
+import { Refused, Shown } from '../../parts.tsx'
 import { getDeliveries } from '../deliveries/deliveries-api.ts'
 import { happened, whatHelps } from '../deliveries/delivery-words.ts'
 import { hasSent, stateOf } from './endpoint-words.ts'
@@ -40,13 +40,13 @@ export function EndpointHealth({ endpoint, onEndpoint }: HealthProps) {
       <p class="small">
         <code>POST {endpoint.url}</code>
       </p>
-      <p class="health-words">
-        {state && (
-          <>
-            <span class={`tag ${state.tone}`}>{state.words}</span> {state.about}
-          </>
+      <Shown of={{ ...last, value: state }}>
+        {({ tone, words, about }) => (
+          <p>
+            <span class={`tag ${tone}`}>{words}</span> {about}
+          </p>
         )}
-      </p>
+      </Shown>
       {failed && (
         <p>
           {happened(failed)} {whatHelps(failed)}
