@@ -115,6 +115,39 @@ test('whoever revokes a key is told which endpoints it made, and the endpoint sa
   await expectAccessible(page, 'with an endpoint of an ended key')
 })
 
+test('while the page looks up what a key has made, its button says so, and no other dialog opens', async ({ page }) => {
+  await open(page)
+  for (const name of ['First', 'Second']) {
+    const data = { name, scopes: ['orders:read'] }
+    const made = await page.request.post('/api/keys', { data, headers: { origin: BASE_URL } })
+    expect(made.status()).toBe(201)
+  }
+  await page.reload()
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await expect(button(page, 'Revoke First')).toBeVisible()
+  await page.route('**/api/webhook-endpoints', async (route) => {
+    asked.resolve()
+    await answered.promise
+    await route.abort()
+  })
+  await button(page, 'Revoke First').click()
+  await asked.promise
+  await expect(button(page, 'Revoke First').locator('.spinner')).toHaveCount(1)
+  for (const name of ['Revoke Second', 'Roll Second', 'Roll First']) {
+    await expect(button(page, name)).toHaveAttribute('aria-disabled', 'true')
+    await button(page, name).dispatchEvent('click')
+  }
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  answered.resolve()
+  // without the answer the key can be revoked all the same
+  await expect(page.getByRole('dialog', { name: 'Revoke “First”?' })).toContainText('We could not read')
+  await expect(page.getByRole('dialog')).toHaveCount(1)
+  await expectAccessible(page, 'the question about revoking without the endpoints')
+  await button(page, 'Revoke it').click()
+  await expect(page.getByText('Revoked', { exact: true })).toHaveCount(1)
+  await expect(button(page, 'Revoke Second')).toBeVisible()
+})
+
 test('what a key has changed is on the page, with the name of the key', async ({ page }) => {
   await open(page)
   await button(page, 'New key').click()

@@ -1,15 +1,19 @@
 import { day, moment } from '../../../ui/format.ts'
+import type { Action } from '../../../ui/action.ts'
 import type { ApiKey } from './keys-api.ts'
 import { inWords } from './typed-key.ts'
 
 interface KeyRowProps {
   apiKey: ApiKey
+  /** Looks up what revoking the key would leave. Until it ends, no dialog opens. */
+  asking: Pick<Action, 'busy' | 'doing'>
   onRoll: (apiKey: ApiKey) => void
   onRevoke: (apiKey: ApiKey) => void
 }
 
 /** One key of the list, with all that tells whether it is still needed. */
-export function KeyRow({ apiKey, onRoll, onRevoke }: KeyRowProps) {
+export function KeyRow({ apiKey, asking, onRoll, onRevoke }: KeyRowProps) {
+  const waits = asking.busy ? 'true' : undefined
   const { name, prefix, lastFour, status, scopes, productIds, replaced } = apiKey
   return (
     <li>
@@ -36,10 +40,11 @@ export function KeyRow({ apiKey, onRoll, onRevoke }: KeyRowProps) {
       ))}
       {status === 'active' && (
         <div class="row">
-          <button type="button" class="link small" onClick={() => onRoll(apiKey)}>
+          <button type="button" class="link small" aria-disabled={waits} onClick={() => asking.busy || onRoll(apiKey)}>
             Roll<span class="unseen"> {name}</span>
           </button>
-          <button type="button" class="link small" onClick={() => onRevoke(apiKey)}>
+          <button type="button" class="link small" aria-disabled={waits} onClick={() => onRevoke(apiKey)}>
+            {asking.doing === apiKey.id && <span class="spinner" aria-hidden="true" />}
             Revoke<span class="unseen"> {name}</span>
           </button>
         </div>

@@ -4,7 +4,7 @@ import { More, Shown } from '../../parts.tsx'
 import { Section, focusSection } from '../section.tsx'
 import { KeyForm, hasTyped } from './key-form.tsx'
 import { KeyRow } from './key-row.tsx'
-import { RevokeDialog } from './revoke-dialog.tsx'
+import { RevokeDialog, useRevoking } from './revoke-dialog.tsx'
 import { RollDialog } from './roll-dialog.tsx'
 import { SecretPanel } from './secret-panel.tsx'
 import { getKeys, type ApiKey, type MadeKey } from './keys-api.ts'
@@ -14,13 +14,13 @@ export function KeysSection() {
   const list = useList('keys', (cursor) => getKeys({ cursor }))
   const [adding, setAdding] = useState(hasTyped)
   const [rolling, setRolling] = useState<ApiKey>()
-  const [revoking, setRevoking] = useState<ApiKey>()
+  const { revoking, asking, askToRevoke, endRevoking } = useRevoking()
   /** Only here: after this page the secret is nowhere. */
   const [made, setMade] = useState<MadeKey>()
   const close = () => {
     setAdding(false)
     setRolling(undefined)
-    setRevoking(undefined)
+    endRevoking()
     focusSection('keys')
   }
   const forget = () => {
@@ -54,7 +54,7 @@ export function KeysSection() {
           items.length > 0 ? (
             <ul class="rows keys" aria-label="API keys">
               {items.map((one) => (
-                <KeyRow key={one.id} apiKey={one} onRoll={setRolling} onRevoke={setRevoking} />
+                <KeyRow key={one.id} apiKey={one} asking={asking} onRoll={setRolling} onRevoke={askToRevoke} />
               ))}
             </ul>
           ) : (
@@ -66,12 +66,12 @@ export function KeysSection() {
       {rolling && <RollDialog apiKey={rolling} onRolled={show} onNo={close} />}
       {revoking && (
         <RevokeDialog
-          apiKey={revoking}
+          {...revoking}
           onNo={close}
           onRevoked={() => {
             // keys that this one made have ended with it
             list.again()
-            if (made?.key.id === revoking.id) setMade(undefined)
+            if (made?.key.id === revoking.apiKey.id) setMade(undefined)
             close()
           }}
         />
