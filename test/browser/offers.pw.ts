@@ -201,6 +201,54 @@ test('a code that is typed and not applied is applied by the press, and the next
   expect(orders.map((one) => one.postDataJSON().discountCode)).toEqual([code])
 })
 
+test('the late answer about a code is not applied once the buyer has another code, or none', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const [first, second] = [await discount(sellerId, { percent: 50 }), await discount(sellerId)]
+  await page.goto(url)
+  await page.getByText('Have a code?').click()
+  const code = page.getByLabel('Discount code')
+  /** Applies the first code, whose answer is held. The returned function lets it arrive. */
+  const applyHeld = async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(
+      (address) => address.searchParams.get('discountCode') === first,
+      async (route) => {
+        const response = await route.fetch()
+        asked.resolve()
+        await answered.promise
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await code.fill(first)
+    await code.press('Enter')
+    await asked.promise
+    return async () => {
+      const late = page.waitForResponse((one) => one.url().includes(first))
+      answered.resolve()
+      await (await late).finished()
+      // The page has seen the late answer before the answer to a later request.
+      await page.evaluate(() => fetch('/'))
+    }
+  }
+  const arriveBehindNewer = await applyHeld()
+  await code.fill(second)
+  await code.press('Enter')
+  await expect(page.getByText(`${second} takes 20% off.`)).toBeVisible()
+  await arriveBehindNewer()
+  await expect(page.getByText(`${second} takes 20% off.`)).toBeVisible()
+  await expect(summary(page).getByText('$15.20')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Remove the code' }).click()
+  const arriveAfterRemoval = await applyHeld()
+  await code.fill('')
+  await arriveAfterRemoval()
+  await expect(code).toHaveValue('')
+  await expect(page.getByRole('button', { name: 'Apply' })).toBeEnabled()
+  await expect(page.getByText(/ takes \d+% off/)).toHaveCount(0)
+  await expect(payButton(page)).toHaveText('Pay $19.00')
+})
+
 test('the page takes a fixed amount off a chosen price in dinars as the order does: in whole steps of ten fils', async ({
   page,
 }) => {

@@ -166,8 +166,11 @@ function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clear
   const [applying, setApplying] = useState(first !== '' && isAsked)
   const [foundIn, setFoundIn] = useState(currency)
   const shownRef = useRef(currency)
+  /** Goes up with all that makes an answer on its way too late: another code or currency, or another press. */
+  const turnRef = useRef(0)
   // With another currency the code takes off another amount, or nothing.
   if (foundIn !== currency || (typed && !isAsked)) {
+    turnRef.current++
     setFoundIn(currency)
     setAsked(true)
     setFound({})
@@ -175,16 +178,16 @@ function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clear
   }
   async function apply(movesFocus = true): Promise<void> {
     if (!code.trim()) return refuse('code', words.codeMissing)
+    const turn = ++turnRef.current
     setApplying(true)
     clearFault()
     try {
       const found = await getProduct(id, { discountCode: code.trim(), currency })
-      // The buyer may have switched to another currency meanwhile.
-      if (shownRef.current === currency) setFound({ discount: found.discount, form: found.payments.form })
+      if (turnRef.current === turn) setFound({ discount: found.discount, form: found.payments.form })
     } catch (trouble) {
-      if (shownRef.current === currency) refuse('code', sentence(trouble), movesFocus)
+      if (turnRef.current === turn) refuse('code', sentence(trouble), movesFocus)
     } finally {
-      if (shownRef.current === currency) setApplying(false)
+      if (turnRef.current === turn) setApplying(false)
     }
   }
   useEffect(() => {
@@ -194,6 +197,8 @@ function useDiscount({ id, currency }: ProductView, { state, wish, refuse, clear
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only these are a reason to ask again
   }, [currency, isAsked])
   const type = (text: string) => {
+    turnRef.current++
+    setApplying(false)
     setCode(text)
     if (!text.trim()) forgetLinked()
   }
