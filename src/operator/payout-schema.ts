@@ -35,7 +35,7 @@ export const RunSum = Type.Object({
   currency: Currency,
   proposed: Type.Integer({ description: 'How many sellers would be paid.' }),
   proposedAmount: Amount,
-  blocked: Type.Integer({ description: 'How many sellers have money that is not paid now, or owe some.' }),
+  blocked: Type.Integer({ description: 'How many sellers have money that is not paid now, or an amount below zero.' }),
   payouts: Type.Integer({ description: 'How many payouts the approval made.' }),
   payoutsAmount: Amount,
   byState: Type.Object(
@@ -88,11 +88,17 @@ export const RunLine = Type.Object({
   name: Type.String(),
   email: Type.String(),
   currency: Currency,
-  amount: Type.Integer({ description: 'What was due, in minor units. Negative: the seller owes it.' }),
+  amount: Type.Integer({ description: 'What was due, in minor units. Negative: more has gone out than is due.' }),
   blocked: Type.Union([Type.Enum([...BLOCKS]), Null], {
     description:
       'Why it is not paid, among them `account_refused`: the bank refused the last payout to this account; `left_out`: by an operator. Null: it is paid.',
   }),
+  balance: Type.Optional(
+    Type.Integer({
+      description:
+        'Only with a negative `amount`: the balance at the proposal, with the pending money. Negative: the seller owes this. Otherwise the seller owes nothing, and pending sales make up for the `amount`.',
+    }),
+  ),
   owes: Type.Array(Type.Object({ currency: Currency, amount: Amount }), {
     description:
       'What the seller owes in other currencies, as proposed. A run counts each currency alone, so it pays this line unless you leave it out.',

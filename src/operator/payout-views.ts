@@ -23,13 +23,25 @@ export const runDetailView = (run: RunRow, files: readonly RunFile[], lines: rea
     exportedAt: iso(exportedAt),
   })),
   lines: lines.map(
-    ({ sellerId, sellerName, sellerEmail, currency, amountMinor, blocked, owes, destination, payout }) => ({
+    ({
+      sellerId,
+      sellerName,
+      sellerEmail,
+      currency,
+      amountMinor,
+      blocked,
+      balanceMinor,
+      owes,
+      destination,
+      payout,
+    }) => ({
       sellerId,
       name: sellerName,
       email: sellerEmail,
       currency,
       amount: amountMinor,
       blocked,
+      ...(balanceMinor !== null && { balance: balanceMinor }),
       owes: owes.map((debt) => ({ currency: debt.currency, amount: debt.amountMinor })),
       destination,
       payout: payout && {

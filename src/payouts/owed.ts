@@ -56,7 +56,8 @@ function accounts(column: RawBuilder<unknown>, whose: Whose): RawBuilder<unknown
 /**
  * The money owed: a row of `seller_id, currency, balance, available, payable` for each seller and currency with entries. `payable` is
  * never more than the balance, because a pending refund can be larger than the pending sales, and refunds under way are left out of it.
- * It is negative where the seller owes.
+ * It is negative where more has gone out than is due, also where pending sales keep the balance above zero. The seller owes only a
+ * negative balance.
  */
 export const owedTo = (whose: Whose, holdDays: number): RawBuilder<unknown> => sql`
   select o.seller_id, o.currency, o.balance, o.available,

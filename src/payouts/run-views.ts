@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isSuspended } from '../sellers/standing.ts'
@@ -74,6 +74,8 @@ export interface RunLine {
   currency: string
   amountMinor: number
   blocked: Block | null
+  /** Only of an amount below zero: the balance at the proposal. Where it is not below zero, the seller does not owe: sales are pending. */
+  balanceMinor: number | null
   /** The seller's debts in other currencies at the proposal. A run counts each currency alone, so it pays this line all the same. */
   owes: { currency: string; amountMinor: number }[]
   /** Where the money goes, masked: as it was at the approval, and before it as the details are now. */
@@ -94,6 +96,15 @@ export interface RunPayout {
 /** The most lines of a run that are shown at once. */
 const MOST_LINES = 1000
 
+/** The balance of the line `l` when the run was proposed. Its amount does not say it, because pending money is not in the amount. */
+const balanceAtProposal = (runId: string): RawBuilder<unknown> => {
+  const side = (column: RawBuilder<unknown>) => sql`
+    select coalesce(sum(t.amount_minor), 0) from transfers t
+    where ${column} = 'seller:' || l.seller_id and t.currency = l.currency
+      and t.created_at <= (select r.cutoff_at from payout_runs r where r.id = ${runId})`
+  return sql`((${side(sql`t.credit_account`)}) - (${side(sql`t.debit_account`)}))::bigint`
+}
+
 /**
  * The lines of a run, or those of one seller in it: those that are paid first, and of these first the sellers who owe in another
  * currency, each kind by its amount, the largest first. There can be more: `lineCount` has all of them.
@@ -102,10 +113,17 @@ export async function linesOf(db: Db, runId: string, sellerId?: string): Promise
   const ofSeller = sellerId === undefined ? sql`` : sql`and l.seller_id = ${sellerId}`
   const { rows } = await sql<RunLine>`
     with debts as (
-      select seller_id, jsonb_agg(jsonb_build_object('currency', currency, 'amountMinor', -amount_minor) order by currency) as owes
-      from payout_run_lines where run_id = ${runId} and amount_minor < 0 group by 1)
+      select seller_id, jsonb_agg(jsonb_build_object('currency', currency, 'amountMinor', -balance) order by currency) as owes
+      from (
+        select l.seller_id, l.currency, ${balanceAtProposal(runId)} as balance from payout_run_lines l
+        where l.run_id = ${runId} and l.amount_minor < 0 ${ofSeller}
+          -- only these can be shown at another line
+          and exists (select from payout_run_lines o where o.run_id = l.run_id and o.seller_id = l.seller_id and o.amount_minor > 0)) b
+      where balance < 0 group by 1)
     select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
-      l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(l.owes, '[]') as owes, coalesce(p.destination_shown, d.shown) as destination,
+      l.currency, l.amount_minor as "amountMinor", l.blocked,
+      case when l.amount_minor < 0 then ${balanceAtProposal(runId)} end as "balanceMinor",
+      coalesce(l.owes, '[]') as owes, coalesce(p.destination_shown, d.shown) as destination,
       case when p.id is not null then
         jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'isExported', p.file_id is not null,
           'isToSuspended', p.state = 'approved' and ${isSuspended}, 'failure', p.failure) end as payout

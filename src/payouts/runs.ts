@@ -30,7 +30,7 @@ export interface PayoutRules {
 
 /**
  * Each seller's payable amount now, with any block: rows of `seller_id, currency, payable, blocked`. The statement reads all of it in one
- * snapshot. `payable` is negative where the seller owes.
+ * snapshot. `payable` is negative where more has gone out than is due.
  */
 const duePayouts = (owed: RawBuilder<unknown>, { minimumMinor }: PayoutRules): RawBuilder<unknown> => sql`
   select o.seller_id, o.currency, o.payable, case

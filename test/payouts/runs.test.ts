@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { connect } from '../../src/kit/database.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { proposeRun } from '../../src/payouts/runs.ts'
 import { operatorOf, logOf } from '../operator/support.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
@@ -174,6 +175,31 @@ test('a line says what its seller owes in another currency, and stands before la
   assert.deepEqual(lineOf(run, rich.sellerId).owes, [])
   assert.equal(run.lines[0].sellerId, owing.sellerId)
   assert.deepEqual(lineOf((await runs(operator).approve(run.runId)).body, owing.sellerId).owes, paid.owes)
+})
+
+test('a seller whose pending sales cover what has gone out does not owe, and a debt is the balance', async () => {
+  const shop = shared()
+  const seller = await newPaidSeller(shop)
+  await seller.details()
+  const operator = await operatorOf(shop)
+  const adjust = (amount: number, currency: string) =>
+    operator.call('POST', `/api/operator/sellers/${seller.sellerId}/adjustments`, { amount, currency, reason: 'Corrected.' }) // oxfmt-ignore
+  await seller.sell(5000, 'EUR')
+  await seller.sell(1000, 'GBP')
+  for (const [amount, currency] of [
+    [700, 'USD'],
+    [-2000, 'EUR'],
+    [-3000, 'GBP'],
+  ] as const)
+    // oxfmt-ignore
+    assert.equal((await adjust(amount, currency)).status, 201)
+  const runId = (await proposeRun(shop.db, { holdDays: 7, minimumMinor: {} }, { by: 'machine' }))!
+  // a later sale does not change what the run says
+  await seller.sell(9000, 'GBP')
+  const run = await runs(operator).get(runId)
+  const lines = ['USD', 'EUR', 'GBP'].map((currency) => lineOf(run, seller.sellerId, currency))
+  assert.deepEqual(lines.map(({ amount, blocked, balance }) => [amount, blocked, balance]), [[700, null, undefined], [-2000, 'negative_balance', 2900], [-3000, 'negative_balance', -2020]]) // oxfmt-ignore
+  assert.deepEqual(lines.map(({ owes }) => owes), [[{ currency: 'GBP', amount: 2020 }], [], []]) // oxfmt-ignore
 })
 
 test('an approval that is killed in the middle has paid nobody, and the next one pays', async () => {

@@ -1,6 +1,6 @@
 import { money } from '../ui/format.ts'
 import { Doing } from './doing.tsx'
-import { BLOCKS, PAYOUT_STATES } from './payout-words.ts'
+import { blockWords, PAYOUT_STATES } from './payout-words.ts'
 import { type RunDetail, type RunLine, leaveOut } from './payouts-api.ts'
 
 interface LinesProps {
@@ -43,7 +43,7 @@ function LineRow({ line, run, onDone }: { line: RunLine; run: RunDetail; onDone:
         {money(Math.abs(shown), currency)}
       </span>
       <p class="small soft">
-        {blocked ? `${BLOCKS[blocked]} · ` : ''}
+        {blocked ? `${blockWords(line)} · ` : ''}
         {payout && `${PAYOUT_STATES[payout.status][0]}${payout.failure ? `: ${payout.failure}` : ''} · `}
         {payout && payout.amount !== amount && `${money(amount, currency)} was proposed · `}
         {destination && `${destination} · `}
