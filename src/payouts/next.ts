@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
 import { type DetailsRow, listDetails } from './details.ts'
 import { type Owed, owedOf } from './owed.ts'
-import { type Schedule, periodOf } from './schedule.ts'
+import { type Schedule, periodOf, runTimeOf } from './schedule.ts'
 
 export interface NextRules {
   holdDays: number
@@ -41,11 +41,12 @@ export async function hasRun(db: Db, schedule: Schedule, now: Date): Promise<boo
 
 /**
  * The day (UTC) of the next run: the next Monday, or the first day of the next month. Until a period has its run, the service tries to
- * propose it each day, and so the next one is tomorrow.
+ * propose it each day: today if the hour is still to come, otherwise tomorrow.
  */
 export function nextRunOn(schedule: Schedule, now: Date, periodHasRun: boolean): string {
-  const day = new Date(now.toISOString().slice(0, 10))
-  if (!periodHasRun) day.setUTCDate(day.getUTCDate() + 1)
+  const today = now.toISOString().slice(0, 10)
+  const day = new Date(today)
+  if (!periodHasRun) day.setUTCDate(day.getUTCDate() + (now < runTimeOf(today) ? 0 : 1))
   else if (schedule === 'monthly') day.setUTCMonth(day.getUTCMonth() + 1, 1)
   else day.setUTCDate(day.getUTCDate() + (7 - ((day.getUTCDay() + 6) % 7)))
   return day.toISOString().slice(0, 10)
@@ -93,5 +94,5 @@ function blockOf({ expected, least, standing, details, runOn }: Facts): NextPayo
   if (standing !== 'active') return standing
   if (!details) return 'no_details'
   if (details.isRefused) return 'account_refused'
-  return details.payableFrom.toISOString() > `${runOn}T00:00:00.000Z` ? 'details_changed' : null
+  return details.payableFrom > runTimeOf(runOn) ? 'details_changed' : null
 }

@@ -4,7 +4,10 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type PayoutRules, proposeRun } from './runs.ts'
 
 /** After the nightly reconciliation, and before the operator's working day in most of the world. */
-const AT = '37 4 * * *'
+const [HOUR, MINUTE] = [4, 37]
+
+/** When the run of a day (UTC), such as 2026-11-30, is proposed. */
+export const runTimeOf = (day: string): Date => new Date(Date.parse(day) + (HOUR * 60 + MINUTE) * 60_000)
 
 export type Schedule = 'weekly' | 'monthly'
 
@@ -33,4 +36,5 @@ export const registerSchedule = (
   jobs: Jobs,
   database: pg.PoolConfig,
   rules: PayoutRules & { schedule: Schedule },
-): Promise<void> => jobs.every(AT, 'payout_schedule', async () => void (await proposeOnSchedule(database, rules)))
+): Promise<void> =>
+  jobs.every(`${MINUTE} ${HOUR} * * *`, 'payout_schedule', async () => void (await proposeOnSchedule(database, rules)))

@@ -27,6 +27,17 @@ test('the next run is on the next Monday, or on the first day of the next month'
     )
 })
 
+test('the first day of a week or a month has the next run until its hour, which the schedule keeps', async () => {
+  const [early, late] = [new Date('2027-02-01T04:36:59Z'), new Date('2027-02-01T04:37:00Z')]
+  for (const schedule of ['weekly', 'monthly'] as const) {
+    assert.equal(nextRunOn(schedule, new Date('2027-02-01T00:00:00Z'), false), '2027-02-01')
+    assert.deepEqual([early, late].map((now) => nextRunOn(schedule, now, false)), ['2027-02-01', '2027-02-02']) // oxfmt-ignore
+    assert.equal(nextRunOn(schedule, early, true), { weekly: '2027-02-08', monthly: '2027-03-01' }[schedule])
+  }
+  const { rows } = await sql`select cron, timezone from pgboss.schedule where name = 'payout_schedule'`.execute(shared().db) // oxfmt-ignore
+  assert.deepEqual(rows, [{ cron: '37 4 * * *', timezone: 'UTC' }])
+})
+
 test('until a week or a month has its run, the next one is tomorrow, and then in the next week or month', async () => {
   const { db } = shared()
   const now = new Date('2026-11-30T12:00:00Z')
