@@ -1738,7 +1738,7 @@ export interface Api {
     answer: {
       items: {
         payoutId: string
-        /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+        /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, the operator never sent it (then there is no `sentAt`), or it was `cancelled`. `reversed`: it came back after it had been paid. After the last two the money is in your balance again: at the processor, if a processor paid it. */
         status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
         /** `manual`: the operator paid by bank. Otherwise the processor that the value names paid from your own account there. */
         by: 'manual' | 'stripe-connect' | 'razorpay-route'
@@ -1760,8 +1760,10 @@ export interface Api {
         paidAt?: string
         /** When it failed or came back. ISO 8601 in UTC. */
         endedAt?: string
-        /** Why it failed or came back. */
+        /** Why it failed or came back. Absent where the processor does not say why. */
         failure?: string
+        /** True: it was cancelled at the processor, and no bank refused it. Otherwise absent. */
+        cancelled?: boolean
       }[]
       /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
@@ -1818,7 +1820,7 @@ export interface Api {
     }
     answer: {
       payoutId: string
-      /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+      /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, the operator never sent it (then there is no `sentAt`), or it was `cancelled`. `reversed`: it came back after it had been paid. After the last two the money is in your balance again: at the processor, if a processor paid it. */
       status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
       /** `manual`: the operator paid by bank. Otherwise the processor that the value names paid from your own account there. */
       by: 'manual' | 'stripe-connect' | 'razorpay-route'
@@ -1840,8 +1842,10 @@ export interface Api {
       paidAt?: string
       /** When it failed or came back. ISO 8601 in UTC. */
       endedAt?: string
-      /** Why it failed or came back. */
+      /** Why it failed or came back. Absent where the processor does not say why. */
       failure?: string
+      /** True: it was cancelled at the processor, and no bank refused it. Otherwise absent. */
+      cancelled?: boolean
       /** The end of the payout before. Null: this is the first one in its currency. */
       from: string | null
       /** The payout has the money that was available at this moment. ISO 8601 in UTC. */

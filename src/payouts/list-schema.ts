@@ -19,7 +19,7 @@ export const Payout = Type.Object({
   payoutId: Type.String(),
   status: Type.Enum([...PAYOUT_STATES], {
     description:
-      '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, or the operator never sent it (then there is no `sentAt`). `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
+      '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it, the operator never sent it (then there is no `sentAt`), or it was `cancelled`. `reversed`: it came back after it had been paid. After the last two the money is in your balance again: at the processor, if a processor paid it.',
   }),
   by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
     description:
@@ -41,7 +41,12 @@ export const Payout = Type.Object({
   sentAt: Type.Optional(Time),
   paidAt: Type.Optional(Time),
   endedAt: Type.Optional(Type.String({ description: 'When it failed or came back. ISO 8601 in UTC.' })),
-  failure: Type.Optional(Type.String({ description: 'Why it failed or came back.' })),
+  failure: Type.Optional(
+    Type.String({ description: 'Why it failed or came back. Absent where the processor does not say why.' }),
+  ),
+  cancelled: Type.Optional(
+    Type.Boolean({ description: 'True: it was cancelled at the processor, and no bank refused it. Otherwise absent.' }),
+  ),
 })
 export type Payout = Type.Static<typeof Payout>
 export const Payouts = Type.Object({ items: Type.Array(Payout), nextCursor: NextCursor })
@@ -100,6 +105,7 @@ export const payoutView = (payout: StatedPayout): Payout => ({
   ...(payout.endedAt && { endedAt: payout.endedAt.toISOString() }),
   ...(payout.bankReference !== null && { bankReference: payout.bankReference }),
   ...(payout.failure !== null && { failure: payout.failure }),
+  ...(payout.isCancelled && { cancelled: true }),
 })
 
 export const detailView = (

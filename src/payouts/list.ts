@@ -1,23 +1,24 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import { CANCELLED } from './accounts/mirror.ts'
 import type { StatedPayout } from './statement/statement.ts'
 
 /** The payouts of this service, and those that a processor made from a seller's connected account. */
 const PAYOUTS = sql`(
   select id, seller_id, state, currency, amount_minor, destination_shown, reference, cutoff_at, created_at, sent_at, paid_at, ended_at,
-    failure, null as bank_reference, 'manual' as by
+    failure, false as is_cancelled, null as bank_reference, 'manual' as by
   from payouts
   union all
   select id, seller_id, state, currency, amount_minor,
     case when processor like 'razorpay@%' then 'Your bank account at Razorpay' else 'Your bank account at Stripe' end, processor_payout_id,
-    created_at, created_at, created_at, paid_at, ended_at, failure, bank_reference,
+    created_at, created_at, created_at, paid_at, ended_at, failure, failure is not distinct from ${CANCELLED}, bank_reference,
     case when processor like 'razorpay@%' then 'razorpay-route' else 'stripe-connect' end
   from processor_payouts)`
 
 const COLUMNS = sql`p.by, p.id, p.state, p.currency, p.amount_minor as "amountMinor", p.destination_shown as destination, p.reference,
   p.cutoff_at as "cutoffAt", p.created_at as "createdAt", p.sent_at as "sentAt", p.paid_at as "paidAt", p.ended_at as "endedAt", p.failure,
-  p.bank_reference as "bankReference"`
+  p.is_cancelled as "isCancelled", p.bank_reference as "bankReference"`
 
 export interface PayoutFilter {
   currency?: string | undefined

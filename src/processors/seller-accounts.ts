@@ -105,7 +105,10 @@ export interface AccountPayout {
   createdAt: string
   /** When the bank has it, or will have it (ISO 8601). */
   arrivesAt: string
+  /** Undefined: the processor does not say why. */
   failure?: string | undefined
+  /** It failed because it was cancelled at the processor. No bank has refused it. */
+  isCancelled?: boolean
   /** The number by which the seller's bank shows it: the UTR in India, the trace id at Stripe. The processor can learn it days later. */
   bankReference?: string | undefined
   /** The processor knows the items of the payout. It does not know them when the seller chose the amount. */

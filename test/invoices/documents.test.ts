@@ -154,7 +154,7 @@ test('the metadata of a document and of a payout statement is XML, whatever the 
   const invoice = invoiceOf('fr')
   const data = { ...invoice.data, seller: { ...invoice.data.seller, name }, line: { name } }
   const day = new Date('2026-11-25T01:00:00Z')
-  const payout = { id: 'po_1', by: 'manual', state: 'paid', currency: 'EUR', amountMinor: 100, destination: 'DE … 3000', reference: 'TILL7K3M9QXA', bankReference: null, cutoffAt: day, createdAt: day, sentAt: day, paidAt: day, endedAt: null, failure: null } as const // oxfmt-ignore
+  const payout = { id: 'po_1', by: 'manual', state: 'paid', currency: 'EUR', amountMinor: 100, destination: 'DE … 3000', reference: 'TILL7K3M9QXA', bankReference: null, cutoffAt: day, createdAt: day, sentAt: day, paidAt: day, endedAt: null, failure: null, isCancelled: false } as const // oxfmt-ignore
   const sums = { saleMinor: 100, feeMinor: 0, refundMinor: 0, disputeMinor: 0, netMinor: 100 }
   const statement = { payout, seller: { name, email: 'ann@shop.example' }, service: 'Till & Co', from: day, carriedMinor: 0, orders: [], orderCount: 0, ...sums, others: [], leftMinor: 0 } // oxfmt-ignore
   for (const pdf of [await invoicePdf({ ...invoice, data }, xmlAttachment({ ...invoice, data })), await statementPdf(statement)]) {

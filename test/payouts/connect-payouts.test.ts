@@ -88,6 +88,44 @@ test('a payout that was paid and comes back after ten days is shown as reversed,
   assert.equal((await listed(seller))[0].status, 'reversed')
 })
 
+test('a payout that was cancelled at Stripe is not called refused by the bank, and the next one has its money', async () => {
+  const seller = await all().selling()
+  await all().paid(seller)
+  const made = seller.bank.payOut('usd')
+  await untilState(seller, 'sent')
+  seller.bank.endPayout(made['id'], 'canceled')
+  const { failure, cancelled, payoutId } = await untilState(seller, 'failed')
+  assert.deepEqual([failure, cancelled], ['Cancelled at the processor', true])
+  assert.equal((await seller.browser.call('GET', `/api/payouts/${payoutId}`)).body.cancelled, true)
+  seller.bank.payOut('usd')
+  // both can be of one second, so the order of the list does not tell them apart
+  const next = await eventually(
+    async () => (await listed(seller)).find(({ status }) => status === 'sent'),
+    (found) => found !== undefined,
+  )
+  await all().server.delivered()
+  await all().untilAllRead()
+  const { body } = await seller.browser.call('GET', `/api/payouts/${next.payoutId}`)
+  assert.deepEqual(body.others.map(({ what, amount }: any) => [what, amount]), [['Payouts that were cancelled', 1862]]) // oxfmt-ignore
+  assert.deepEqual(await all().differences(), [])
+})
+
+test('a payout that fails for no stated reason has none', async () => {
+  const seller = await all().selling()
+  await all().paid(seller)
+  const made = seller.bank.payOut('usd')
+  await untilState(seller, 'sent')
+  seller.bank.endPayout(made['id'], 'failed')
+  Object.assign(
+    seller.bank.payouts.find(({ id }) => id === made['id'])!,
+    { failure_code: null },
+  )
+  const payout = await untilState(seller, 'failed')
+  await all().readDue()
+  const [read] = await listed(seller)
+  assert.deepEqual([read.failure, read.cancelled, payout.status], [undefined, undefined, 'failed'])
+})
+
 test('a payout of which no notification comes is found by the next reading', async () => {
   const seller = await all().selling()
   await all().paid(seller)

@@ -540,12 +540,13 @@ export class StripeBank {
     return payout
   }
 
-  /** The bank has it, or sends it back: also days after it seemed to be paid. */
-  endPayout(id: string, status: 'paid' | 'failed'): void {
+  /** The bank has it, or sends it back: also days after it seemed to be paid. Or it is cancelled before the bank has it. */
+  endPayout(id: string, status: 'paid' | 'failed' | 'canceled'): void {
     const payout = this.find(this.payouts, 'payout', id)
     Object.assign(payout, { status, failure_code: status === 'failed' ? 'account_closed' : null })
     if (status === 'paid') payout['trace_id'] = { status: 'supported', value: `TRACE${id.slice(-8)}` }
-    if (status === 'failed') this.move(id, 'payout_failure', payout['amount'], payout['currency'])
+    if (status !== 'paid')
+      this.move(id, status === 'failed' ? 'payout_failure' : 'payout_cancel', payout['amount'], payout['currency'])
     this.tell(`payout.${status}`, payout)
   }
 

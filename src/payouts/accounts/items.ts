@@ -60,6 +60,7 @@ const WORDS: Record<string, string> = {
   stripe_fee: 'Stripe’s own fees',
   adjustment: 'Adjustments by Stripe',
   payout_failure: 'Payouts that came back',
+  payout_cancel: 'Payouts that were cancelled',
   // of Razorpay's settlements
   transfer: 'Transfers from elsewhere',
   taken_back: 'Refunds, and Razorpay’s fees',

@@ -9,6 +9,9 @@ import type { AccountPayout, PayoutItem } from '../../processors/seller-accounts
 const LOOK_BACK_DAYS = 45
 const CHUNK = 1000
 
+/** Stands as the failure of a payout that was cancelled at the processor. */
+export const CANCELLED = 'Cancelled at the processor'
+
 /** A payout in the processor's list. `name` has the account. */
 export interface ListedPayout {
   name: string
@@ -59,8 +62,8 @@ interface Kept {
 /** Writes the rows in one order everywhere, so that two readings at once never deadlock. */
 async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
   const column = <T>(of: (one: ListedPayout) => T): T[] => list.map(of)
-  const failureOf = ({ state, failure }: AccountPayout) =>
-    state === 'failed' ? (failure ?? 'The bank refused it') : null
+  const failureOf = ({ state, failure, isCancelled }: AccountPayout) =>
+    state === 'failed' ? (isCancelled ? CANCELLED : (failure ?? null)) : null
   const { rows } = await sql<Kept>`
     insert into processor_payouts as p (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at,
       paid_at, ended_at, failure, bank_reference)
@@ -82,7 +85,8 @@ async function keep(db: Db, list: readonly ListedPayout[]): Promise<Kept[]> {
         when p.state = 'paid' then 'paid' else excluded.state end,
       paid_at = coalesce(p.paid_at, excluded.paid_at),
       ended_at = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.ended_at, excluded.ended_at) end,
-      failure = case when excluded.state <> 'paid' or not ${isTriedAgain} then coalesce(p.failure, excluded.failure) end,
+      failure = case when excluded.state = 'failed' then excluded.failure
+        when excluded.state <> 'paid' or not ${isTriedAgain} then p.failure end,
       -- a payout that is tried again gets another one, which can come later
       bank_reference = case when excluded.state = 'failed' and ${isTriedAgain} then excluded.bank_reference
         else coalesce(excluded.bank_reference, p.bank_reference) end

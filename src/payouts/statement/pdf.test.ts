@@ -21,6 +21,7 @@ const payoutOf = (more: Partial<StatedPayout>): StatedPayout => ({
   paidAt: day(22),
   endedAt: null,
   failure: null,
+  isCancelled: false,
   ...more,
 })
 const orderOf = (index: number, more: Partial<StatedOrder> = {}): StatedOrder => ({
@@ -158,6 +159,12 @@ test('the sum adds up where only an order that is not listed has disputed money'
   const orders = [...Array.from({ length: 1001 }, (_, index) => orderOf(index)), lost]
   const { text } = await read(await statementPdf(statementOf({ orders })))
   assert.match(text, /Sum\s+10,020\.00\s+−200\.40\s+–\s+−10\.00\s+9,809\.60/)
+})
+
+test('a payout that was cancelled does not read as failed', async () => {
+  const payout = payoutOf({ by: 'stripe-connect', state: 'failed', paidAt: null, endedAt: day(23), isCancelled: true })
+  const { text } = await read(await statementPdf(statementOf({ payout })))
+  assert.match(text, /State\s+Cancelled on 23 Nov 2026/)
 })
 
 test('a payout that failed says so, and why', async () => {

@@ -39,6 +39,8 @@ export interface StatedPayout {
   paidAt: Date | null
   endedAt: Date | null
   failure: string | null
+  /** It failed because it was cancelled at the processor. */
+  isCancelled: boolean
 }
 
 /** The entries of one order, or of all. */
@@ -59,8 +61,9 @@ export interface StatedOrder extends Totals {
 }
 
 /** How a payout stands, in words for its seller. */
-export function standingOf({ state, sentAt, paidAt, endedAt, failure }: StatedPayout): string {
+export function standingOf({ state, sentAt, paidAt, endedAt, failure, isCancelled }: StatedPayout): string {
   const on = (at: Date | null) => (at ? ` on ${dayOf(at)}` : '')
+  if (isCancelled) return `Cancelled${on(endedAt)}`
   const why = failure ? `: ${failure}` : ''
   return {
     approved: 'Approved, not sent yet',

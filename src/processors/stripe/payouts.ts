@@ -22,6 +22,7 @@ export async function* payoutsSince(stripe: Stripe, live: boolean, since: Date):
       state: one.status === 'paid' ? 'paid' : one.status === 'failed' || one.status === 'canceled' ? 'failed' : 'sent',
       createdAt: timeOf(one.created),
       arrivesAt: timeOf(one.arrival_date),
+      isCancelled: one.status === 'canceled',
       ...(one.failure_code && { failure: one.failure_code.replaceAll('_', ' ') }),
       ...bankReferenceOf(one.trace_id?.value),
       isItemised: one.reconciliation_status === 'completed',

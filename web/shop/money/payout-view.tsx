@@ -11,7 +11,7 @@ import { CsvLink } from '../orders/csv-link.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { Line } from './balances.tsx'
-import { PAYOUT_STATES, payoutSentence } from './payout-words.ts'
+import { payoutSentence, payoutTag } from './payout-words.ts'
 import { getPayout, type PayoutDetail } from './payouts-api.ts'
 import { signed } from './signed.ts'
 
@@ -29,14 +29,14 @@ export default function PayoutView({ id }: ViewProps): VNode {
 function Details({ payout }: { payout: PayoutDetail }) {
   const { payoutId, status, amount, currency, reference, bankReference } = payout
   const isOwn = payout.by !== 'manual'
-  const [label, tone] = PAYOUT_STATES[status]
-  const isBack = status === 'failed' || status === 'reversed'
+  const [label, tone] = payoutTag(payout)
+  const needsSeller = !payout.cancelled && (status === 'failed' || status === 'reversed')
   return (
     <>
       <Head title={`Payout of ${money(amount, currency)}`} above={<a href={address('money')}>Money</a>}>
         <span class={`tag ${tone}`}>{label}</span>
       </Head>
-      {isBack ? (
+      {needsSeller ? (
         <Notice tone="alarm" title={label === 'Failed' ? 'This payout failed' : 'This payout came back'}>
           <p>{payoutSentence(payout)}</p>
           <a href={address('money')}>Check your payout details</a>
@@ -56,9 +56,7 @@ function Details({ payout }: { payout: PayoutDetail }) {
             <Line name={isOwn ? 'Made' : 'Approved'} value={moment(payout.createdAt)} />
             {!isOwn && payout.sentAt && <Line name="Sent" value={moment(payout.sentAt)} />}
             {payout.paidAt && <Line name={isOwn ? 'Paid' : 'Confirmed'} value={moment(payout.paidAt)} />}
-            {payout.endedAt && (
-              <Line name={status === 'failed' ? 'Failed' : 'Came back'} value={moment(payout.endedAt)} />
-            )}
+            {payout.endedAt && <Line name={label} value={moment(payout.endedAt)} />}
           </dl>
           <p class="small soft">
             {isOwn ? 'Number at the processor' : 'Reference on your bank statement'}: <code>{reference}</code>
@@ -101,7 +99,11 @@ function MadeOf({ payout }: { payout: PayoutDetail }) {
         <Line key={`${at} ${what}`} name={what} value={signed(minor, currency)} />
       ))}
       {left !== 0 && <Line name="Left for the next payout" value={signed(-left, currency)} />}
-      <Line name={isBack ? 'Came back' : 'Paid out'} value={money(amount, currency)} total />
+      <Line
+        name={payout.cancelled ? 'Cancelled' : isBack ? 'Came back' : 'Paid out'}
+        value={money(amount, currency)}
+        total
+      />
     </dl>
   )
 }

@@ -2,8 +2,9 @@ import { day, money } from '../../ui/format.ts'
 import { LOCALE } from '../../ui/language.ts'
 import type { Next, NextPayouts, Payout } from './payouts-api.ts'
 
-/** How a payout stands: the label of its tag, and its tone. */
-export const PAYOUT_STATES: Record<Payout['status'], [label: string, tone: 'good' | 'quiet' | 'bad']> = {
+type Tag = [label: string, tone: 'good' | 'quiet' | 'bad']
+
+const PAYOUT_STATES: Record<Payout['status'], Tag> = {
   approved: ['Approved', 'quiet'],
   sent: ['On its way', 'quiet'],
   paid: ['Paid', 'good'],
@@ -11,8 +12,14 @@ export const PAYOUT_STATES: Record<Payout['status'], [label: string, tone: 'good
   reversed: ['Came back', 'bad'],
 }
 
+/** How a payout stands: the label of its tag, and its tone. */
+export const payoutTag = ({ status, cancelled }: Pick<Payout, 'status' | 'cancelled'>): Tag =>
+  cancelled ? ['Cancelled', 'quiet'] : PAYOUT_STATES[status]
+
 /** The state in a sentence, with advice for the seller. */
-export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }: Payout): string {
+export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure, cancelled }: Payout): string {
+  if (cancelled)
+    return `It was cancelled at the processor${endedAt ? ` on ${day(endedAt)}` : ''}. The money is back in your balance there.`
   const why = failure ? ` The bank said: “${failure}”.` : ''
   const isOwn = by !== 'manual'
   const again = isOwn

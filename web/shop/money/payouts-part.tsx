@@ -3,7 +3,7 @@ import { useList } from '../load.ts'
 import { CsvLink } from '../orders/csv-link.tsx'
 import { More, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
-import { PAYOUT_STATES } from './payout-words.ts'
+import { payoutTag } from './payout-words.ts'
 import { getPayouts, type Payout } from './payouts-api.ts'
 
 /** The seller's payouts, the newest first. */
@@ -33,8 +33,9 @@ export function PayoutsPart() {
   )
 }
 
-function Row({ payout: { payoutId, status, amount, currency, destination, createdAt } }: { payout: Payout }) {
-  const [label, tone] = PAYOUT_STATES[status]
+function Row({ payout }: { payout: Payout }) {
+  const { payoutId, amount, currency, destination, createdAt } = payout
+  const [label, tone] = payoutTag(payout)
   return (
     <li class="payout">
       <a class="name" href={address('payout', payoutId)}>
