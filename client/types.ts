@@ -1846,21 +1846,21 @@ export interface Api {
       failure?: string
       /** True: it was cancelled at the processor, and no bank refused it. Otherwise absent. */
       cancelled?: boolean
-      /** The end of the payout before. Null: this is the first one in its currency. */
+      /** The end of the payout before. Null: this is the first one in its currency, or a processor paid it and does not say where it begins. */
       from: string | null
-      /** The payout has the money that was available at this moment. ISO 8601 in UTC. */
+      /** The payout has the money that was available at this moment. Of a payout by a processor: when it was made. ISO 8601 in UTC. */
       until: string
       /** The rest that earlier payouts did not pay. Negative where they could not cover a debt, in minor units. */
       carried: number
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       sales: number
-      /** Without the shares that came back, in minor units. */
+      /** Of a payout by a processor also the processor’s own. Without the shares that came back, in minor units. */
       fees: number
       /** Negative, in minor units. */
       refunds: number
       /** Disputed money: negative when a bank holds or takes it, positive when a bank gives it back, in minor units. */
       disputes: number
-      /** Adjustments by the operator, and payouts that came back to your balance. */
+      /** Adjustments by the operator, and payouts that came back to your balance. Of a payout by a processor: its movements that belong to no order here, summed by kind, such as payments from elsewhere, and `at` is the latest of them. */
       others: {
         /** ISO 8601 in UTC with milliseconds. */
         at: string

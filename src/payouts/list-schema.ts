@@ -68,16 +68,21 @@ const OrderOfPayout = Type.Object({
 export const PayoutDetail = Type.Object({
   ...Payout.properties,
   from: Type.Union([Time, Type.Null()], {
-    description: 'The end of the payout before. Null: this is the first one in its currency.',
+    description:
+      'The end of the payout before. Null: this is the first one in its currency, or a processor paid it and does not say where it begins.',
   }),
-  until: Type.String({ description: 'The payout has the money that was available at this moment. ISO 8601 in UTC.' }),
+  until: Type.String({
+    description:
+      'The payout has the money that was available at this moment. Of a payout by a processor: when it was made. ISO 8601 in UTC.',
+  }),
   carried: change('The rest that earlier payouts did not pay. Negative where they could not cover a debt'),
   sales: Amount,
-  fees: change('Without the shares that came back'),
+  fees: change('Of a payout by a processor also the processor’s own. Without the shares that came back'),
   refunds: change('Negative'),
   disputes: change('Disputed money: negative when a bank holds or takes it, positive when a bank gives it back'),
   others: Type.Array(Type.Object({ at: Time, what: Type.String(), amount: change('Negative where money was taken') }), {
-    description: 'Adjustments by the operator, and payouts that came back to your balance.',
+    description:
+      'Adjustments by the operator, and payouts that came back to your balance. Of a payout by a processor: its movements that belong to no order here, summed by kind, such as payments from elsewhere, and `at` is the latest of them.',
   }),
   left: change(
     'What stays for the next payout. `carried + sales + fees + refunds + disputes + others = amount + left`',

@@ -29,6 +29,7 @@ export async function itemSums(
   const rest = payout.amountMinor - known
   return {
     ...sums,
+    // the processor does not say where a payout begins
     from: undefined,
     carriedMinor: 0,
     leftMinor: 0,

@@ -101,6 +101,25 @@ test('a statement names what the bank shows of a payout by a processor', async (
   assert.match(text, /At the bank\s+UTR1568176960/)
 })
 
+test('a statement of a payout by a processor claims no period, and names what the processor lists', async () => {
+  const others = [{ at: day(15), what: 'Payments from elsewhere', amountMinor: 480 }]
+  for (const [by, name] of [
+    ['stripe-connect', 'Stripe'],
+    ['razorpay-route', 'Razorpay'],
+  ] as const) {
+    const { text } = await read(await statementPdf(statementOf({ payout: payoutOf({ by }), from: undefined, others })))
+    assert.match(text, /Made\s+20 Nov 2026, 10:00 UTC/)
+    assert.match(text, new RegExp(`Other movements at ${name}\\s+€4\\.80`))
+    assert.match(
+      text,
+      new RegExp(
+        `Other movements at ${name}, in EUR\\s+Latest\\s+Kind\\s+Amount\\s+15 Nov 2026\\s+Payments from elsewhere`,
+      ),
+    )
+    assert.doesNotMatch(text, /Period|until|From the first sale|Adjustments|returned payouts/)
+  }
+})
+
 test('the same payout makes the same bytes, so two downloads can be compared', async () => {
   assert((await statementPdf(statementOf())).equals(await statementPdf(statementOf())))
 })

@@ -16,9 +16,15 @@ import {
   heading,
   names,
 } from './sheet.ts'
-import { type StatedOrder, type Statement, dayOf, shortOrder, standingOf } from './statement.ts'
+import { type StatedOrder, type StatedPayout, type Statement, dayOf, shortOrder, standingOf } from './statement.ts'
 
 const AMOUNT_WIDTH = 60
+/** The money that belongs to no order. A processor's list has more of it than adjustments and returned payouts. */
+const OTHERS: Record<StatedPayout['by'], string> = {
+  manual: 'Adjustments and returned payouts',
+  'stripe-connect': 'Other movements at Stripe',
+  'razorpay-route': 'Other movements at Razorpay',
+}
 /** Rows between two turns of the event loop, so that other requests do not wait for a long statement. */
 const ROWS_A_TURN = 10
 /** Orders that a statement lists. A longer list is for programs: the CSV has every order. */
@@ -64,14 +70,16 @@ function head(sheet: Sheet, { payout, seller, service, from }: Statement): void 
   sheet.line('H1', 'Payout statement', { size: 20, bold: true }, { x: EDGE.left, y: sheet.y })
   sheet.line('P', service, { size: 9, color: SOFT }, { x: EDGE.right, y: sheet.y + 9, right: true })
   sheet.y += 44
-  const period = from ? `After ${momentOf(from)}` : 'From the first sale'
+  // a processor does not say with which movement a payout begins
+  const period: [label: string, value: string][] =
+    payout.by === 'manual'
+      ? [
+          ['Period', from ? `After ${momentOf(from)}` : 'From the first sale'],
+          ['', `until ${momentOf(payout.cutoffAt)}`],
+        ]
+      : [['Made', momentOf(payout.createdAt)]]
   const facts: [label: string, value: string][][] = [
-    [
-      ['Seller', seller.name],
-      ['', seller.email],
-      ['Period', period],
-      ['', `until ${momentOf(payout.cutoffAt)}`],
-    ],
+    [['Seller', seller.name], ['', seller.email], ...period],
     [
       ['State', standingOf(payout)],
       ['Paid to', payout.destination],
@@ -105,7 +113,7 @@ function sums(sheet: Sheet, { payout, carriedMinor, others, leftMinor, ...totals
     ['Fees', totals.feeMinor],
     ['Refunds', totals.refundMinor],
     ['Disputes', totals.disputeMinor],
-    ['Adjustments and returned payouts', rest],
+    [OTHERS[payout.by], rest],
     ['Left for the next payout', -leftMinor],
   ]
   sheet.rule(sheet.y, INK)
@@ -191,12 +199,14 @@ function restLine(sheet: Sheet, table: Element, count: number): void {
   sheet.y += ROW
 }
 
-function otherTable(sheet: Sheet, { others, payout: { currency } }: Statement): void {
+function otherTable(sheet: Sheet, { others, payout: { by, currency } }: Statement): void {
   if (others.length === 0) return
-  heading(sheet, `Adjustments and returned payouts, in ${currency}`)
+  heading(sheet, `${OTHERS[by]}, in ${currency}`)
+  // a processor's movements are summed by kind
+  const [date, reason] = by === 'manual' ? ['Date', 'Reason'] : ['Latest', 'Kind']
   const columns: Column<Statement['others'][number]>[] = [
-    { name: 'Date', x: EDGE.left, text: ({ at }) => dayOf(at) },
-    { name: 'Reason', x: EDGE.left + 70, most: 330, text: ({ what }) => what },
+    { name: date, x: EDGE.left, text: ({ at }) => dayOf(at) },
+    { name: reason, x: EDGE.left + 70, most: 330, text: ({ what }) => what },
     { name: 'Amount', x: EDGE.right, number: true, text: ({ amountMinor }) => decimal(amountMinor, currency) },
   ]
   const table = sheet.add('Table')

@@ -1,12 +1,12 @@
 /** The parts of a payout. They always come to the payout: carried + net of all orders + others = amount + left. */
 export interface PayoutSums extends Totals {
-  /** When the period of the payout before ended. Undefined: it is the first payout in this currency. */
+  /** When the period of the payout before ended. Undefined: it is the first payout in this currency, or a processor has made it. */
   from: Date | undefined
   /** The rest of the payouts before, in minor units. Negative: they could not cover a debt. */
   carriedMinor: number
-  /** Orders with entries that became available in the period. */
+  /** Orders with entries that became available in the period, or with movements in the processor's payout. */
   orderCount: number
-  /** Entries of no order: adjustments, and payouts that came back. */
+  /** Entries of no order: adjustments, and payouts that came back. Of a payout by a processor: its movements of no order, summed by kind. */
   others: readonly { at: Date; what: string; amountMinor: number }[]
   /** The rest for the next payout. */
   leftMinor: number
