@@ -1784,7 +1784,7 @@ export interface Api {
       items: {
         /** ISO 4217, upper case. */
         currency: string
-        /** The amount that will be available on that day if nothing else happens, in minor units. */
+        /** The amount that will be available when that day begins if nothing else happens, in minor units. Money that becomes available on the day, before the payouts are proposed, comes on top. */
         expected: number
         /** The smallest payout, in minor units. */
         minimum: number
@@ -1854,7 +1854,7 @@ export interface Api {
       carried: number
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       sales: number
-      /** Of a payout by a processor also the processor’s own. Without the shares that came back, in minor units. */
+      /** Without the shares that came back, and with the processor’s own fees where a processor paid it, in minor units. */
       fees: number
       /** Negative, in minor units. */
       refunds: number

@@ -59,6 +59,10 @@ export const Run = Type.Object({
   cancelledAt: Type.Union([Time, Null]),
   cancelledBy: Type.Union([Type.String(), Null]),
   sums: Type.Array(RunSum, { description: 'By currency.' }),
+  selection: Type.String({
+    description:
+      'Stands for the sellers whom the run would pay or has paid. It changes when one is left out or taken in.',
+  }),
 })
 export type Run = Type.Static<typeof Run>
 export const Runs = Type.Object({ items: Type.Array(Run), nextCursor: NextCursor })
@@ -75,13 +79,11 @@ export const RunFile = Type.Object({
   exportedAt: Type.Union([Time, Null], { description: 'Null: not exported yet.' }),
 })
 export const Approval = Type.Object({
-  sums: Type.Optional(
-    Type.Array(Type.Pick(RunSum, ['currency', 'proposed', 'proposedAmount']), {
-      maxItems: 200,
-      description:
-        'The sums of the run that you saw. When it would pay others by now, because a seller was left out or taken in, the response is 409 `run_changed`. Without them the run is approved as it is.',
-    }),
-  ),
+  selection: Type.String({
+    maxLength: 100,
+    description:
+      'The `selection` of the run that you saw. When the run would pay others by now, because a seller was left out or taken in, the response is 409 `run_changed`. Without a body the run is approved as it is.',
+  }),
 })
 export const RunLine = Type.Object({
   sellerId: Type.String(),

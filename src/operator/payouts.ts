@@ -8,14 +8,7 @@ import { readStatement } from '../payouts/files/bank-statement.ts'
 import { type RunLineId, leaveOut } from '../payouts/leave-out.ts'
 import { type MovedPayout, type ToMove, movePayout, sendRun } from '../payouts/moves.ts'
 import { payAgain } from '../payouts/refused-account.ts'
-import {
-  type NewPayout,
-  type PayoutRules,
-  type ProposedSum,
-  approveRun,
-  cancelRun,
-  proposeRun,
-} from '../payouts/runs.ts'
+import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
 import { type Action, note, noteEach } from './log.ts'
 
 // The actions of operators on payouts. Each writes its entry of the log in the same transaction.
@@ -49,10 +42,10 @@ export const proposeAsOperator = ({ database, rules }: PayoutWork, actor: string
 export const approveAsOperator = (
   { database, rules }: PayoutWork,
   actor: string,
-  { runId, seen }: { runId: string; seen?: readonly ProposedSum[] | undefined },
+  { runId, selection }: { runId: string; selection?: string | undefined },
 ): Promise<NewPayout[]> =>
   patiently(database, (db) =>
-    approveRun(db, rules, { runId, by: actor, seen }, (tx, payouts) =>
+    approveRun(db, rules, { runId, by: actor, selection }, (tx, payouts) =>
       note(tx, actor, 'payout_run_approved', runId, { payouts: payouts.length, sums: sumsOf(payouts) }),
     ),
   )

@@ -115,8 +115,7 @@ function approveRoute(server: Server, { db, operators, work }: PayoutRouteParts)
     },
     async (request) => {
       const actor = operators.recently(request)
-      const seen = request.body?.sums?.map(({ proposedAmount, ...sum }) => ({ ...sum, proposedMinor: proposedAmount }))
-      await approveAsOperator(work, actor, { runId: request.params.runId, seen })
+      await approveAsOperator(work, actor, { ...request.params, ...request.body })
       return detailOf(db, work, request.params.runId)
     },
   )

@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { isSuspended } from '../sellers/standing.ts'
 import type { PayoutState } from './moves.ts'
 import { speaksAgainst } from './refused-account.ts'
-import type { Block } from './runs.ts'
+import { type Block, selectionOf } from './runs.ts'
 
 export interface RunRow {
   id: string
@@ -19,6 +19,8 @@ export interface RunRow {
   cancelledBy: string | null
   /** By currency: the proposed sum, the payouts that the approval made, and how far these are. */
   sums: RunSum[]
+  /** Stands for the lines that are paid: see `selectionOf`. */
+  selection: string
 }
 
 export interface RunSum {
@@ -44,7 +46,7 @@ const RUN = sql`
     left join (
       select s.currency, sum(s.payouts) as payouts, sum(s.minor) as minor, jsonb_object_agg(s.state, s.payouts) as by_state
       from (select currency, state, count(*) as payouts, sum(amount_minor) as minor from payouts where run_id = r.id group by 1, 2) s
-      group by 1) p on p.currency = c.currency) as sums`
+      group by 1) p on p.currency = c.currency) as sums, ${selectionOf(sql`r.id`)} as selection`
 
 /** Runs, the newest first. */
 export async function listRuns(
@@ -112,17 +114,18 @@ const balanceAtProposal = (runId: string): RawBuilder<unknown> => {
 export async function linesOf(db: Db, runId: string, sellerId?: string): Promise<RunLine[]> {
   const ofSeller = sellerId === undefined ? sql`` : sql`and l.seller_id = ${sellerId}`
   const { rows } = await sql<RunLine>`
-    with debts as (
+    with below as materialized (
+      select l.seller_id, l.currency, ${balanceAtProposal(runId)} as balance from payout_run_lines l
+      where l.run_id = ${runId} and l.amount_minor < 0 ${ofSeller}
+        -- only these can be shown at another line
+        and exists (select from payout_run_lines o where o.run_id = l.run_id and o.seller_id = l.seller_id and o.amount_minor > 0)),
+    debts as (
       select seller_id, jsonb_agg(jsonb_build_object('currency', currency, 'amountMinor', -balance) order by currency) as owes
-      from (
-        select l.seller_id, l.currency, ${balanceAtProposal(runId)} as balance from payout_run_lines l
-        where l.run_id = ${runId} and l.amount_minor < 0 ${ofSeller}
-          -- only these can be shown at another line
-          and exists (select from payout_run_lines o where o.run_id = l.run_id and o.seller_id = l.seller_id and o.amount_minor > 0)) b
-      where balance < 0 group by 1)
+      from below where balance < 0 group by 1)
     select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
       l.currency, l.amount_minor as "amountMinor", l.blocked,
-      case when l.amount_minor < 0 then ${balanceAtProposal(runId)} end as "balanceMinor",
+      case when l.amount_minor < 0 then coalesce(
+        (select b.balance from below b where b.seller_id = l.seller_id and b.currency = l.currency), ${balanceAtProposal(runId)}) end as "balanceMinor",
       coalesce(l.owes, '[]') as owes, coalesce(p.destination_shown, d.shown) as destination,
       case when p.id is not null then
         jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'isExported', p.file_id is not null,

@@ -82,22 +82,21 @@ export interface NewPayout {
   amountMinor: number
 }
 
-/** Whom a run that waits would pay in one currency. */
-export interface ProposedSum {
-  currency: string
-  proposed: number
-  proposedMinor: number
-}
+/** Stands for the lines that a run would pay or has paid. It changes with each seller who is left out or taken in. */
+export const selectionOf = (runId: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
+  select encode(sha256(convert_to(coalesce(string_agg(l.seller_id || l.currency, ' ' order by l.seller_id, l.currency), ''), 'UTF8')), 'hex')
+  from payout_run_lines l where l.run_id = ${runId} and l.blocked is null)`
 
 /**
  * Approves a run. In one transaction it locks the sellers, counts again the money that can be paid now, makes the payouts and books them:
  * from then on the money is reserved. A seller gets at most the proposed sum, and nothing when something has come between. A second
- * approval gets `run_not_proposed`. Refuses `run_not_found`, and `run_changed` where the run would by now pay other sums than `seen`.
+ * approval gets `run_not_proposed`. Refuses `run_not_found`, and `run_changed` where the run would pay others by now than those of
+ * `selection`.
  */
 export const approveRun = (
   db: Db,
   rules: PayoutRules,
-  { runId, by, seen }: { runId: string; by: string; seen?: readonly ProposedSum[] | undefined },
+  { runId, by, selection }: { runId: string; by: string; selection?: string | undefined },
   noted: (tx: Tx, payouts: readonly NewPayout[]) => Promise<void>,
 ): Promise<NewPayout[]> =>
   inTransaction(db, async (tx) => {
@@ -105,7 +104,7 @@ export const approveRun = (
       update payout_runs set state = 'approved', approved_at = now(), approved_by = ${by}
       where id = ${runId} and state = 'proposed' returning 1`.execute(tx)
     if (approved.length === 0) await refuseRun(tx, runId)
-    if (seen) await refuseIfChanged(tx, runId, seen)
+    if (selection !== undefined) await refuseIfChanged(tx, runId, selection)
     // in one order everywhere, so that two approvals at once never deadlock
     const { rows: sellers } = await sql<{ id: string }>`
       select id from sellers where id in (
@@ -120,17 +119,11 @@ export const approveRun = (
   })
 
 /** The run is locked by now, so no seller is left out or taken in after this. */
-async function refuseIfChanged(tx: Tx, runId: string, seen: readonly ProposedSum[]): Promise<void> {
-  const { rows } = await sql<ProposedSum>`
-    select currency, count(*) as proposed, sum(amount_minor)::bigint as "proposedMinor"
-    from payout_run_lines where run_id = ${runId} and blocked is null group by 1`.execute(tx)
-  const told = ({ currency, proposed, proposedMinor }: ProposedSum) => `${currency} ${proposed} ${proposedMinor}`
-  const sums = new Set(seen.filter(({ proposed }) => proposed > 0).map(told))
-  if (sums.size === rows.length && rows.every((row) => sums.has(told(row)))) return
-  throw new Refusal(
-    'run_changed',
-    'Sellers were left out of the run or taken in since you saw it. Look at it again first.',
-  )
+async function refuseIfChanged(tx: Tx, runId: string, selection: string): Promise<void> {
+  const { rows } = await sql<{ now: string }>`select ${selectionOf(sql`${runId}`)} as now`.execute(tx)
+  if (rows[0]!.now === selection) return
+  const detail = 'Sellers were left out of the run or taken in since you saw it. Look at it again first.'
+  throw new Refusal('run_changed', detail)
 }
 
 /** Cancels a run that waits. Refuses `run_not_found` and `run_not_proposed`. */

@@ -162,7 +162,7 @@ test('an operator reads with an old sign-in, and moves neither money nor people'
   await ageSignIns(at, operator)
   const done = async () => (await sql`select 1 from operator_actions`.execute(at.db)).rows.length
   const before = await done()
-  const body = { reason: 'a virus', quotaBytes: 1, amount: 1, currency: 'USD', items: [] }
+  const body = { reason: 'a virus', quotaBytes: 1, amount: 1, currency: 'USD', items: [], selection: '' }
   const statuses = new Map<string, number>()
   for (const { method, address } of routes) {
     const answer = await operator.call(method, address, method === 'GET' ? undefined : body)

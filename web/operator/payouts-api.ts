@@ -38,11 +38,9 @@ const path = encodeURIComponent
 export const getRuns = (cursor?: string) => get<List<Run>>('payout-runs', { cursor, limit: '10' })
 export const getRun = (id: string) => get<RunDetail>(`payout-runs/${path(id)}`)
 export const proposeRun = () => request<RunDetail>('POST', 'payout-runs')
-/** `sums`: those that the operator saw. A run that would pay others by now is not approved. */
-export const approveRun = ({ runId, sums }: Run) =>
-  request<unknown>('POST', `payout-runs/${path(runId)}/approve`, {
-    sums: sums.map(({ currency, proposed, proposedAmount }) => ({ currency, proposed, proposedAmount })),
-  })
+/** Of the sellers whom the operator saw: a run that would pay others by now is not approved. An earlier release names no selection. */
+export const approveRun = ({ runId, selection }: Run) =>
+  request<unknown>('POST', `payout-runs/${path(runId)}/approve`, selection ? { selection } : undefined)
 export const cancelRun = (id: string) => request<unknown>('POST', `payout-runs/${path(id)}/cancel`)
 export const leaveOut = ({ sellerId, currency }: RunLine, runId: string, isOut: boolean) =>
   request<unknown>(isOut ? 'PUT' : 'DELETE', `payout-runs/${path(runId)}/left-out/${path(sellerId)}/${path(currency)}`)
