@@ -32,7 +32,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
     setPressed(pressed + 1)
     // the first fault in the form gets the focus
     if (!orderId.trim()) return setWrong({ order: words.numberMissing })
-    if (endOfNumber(orderId)) return setWrong({ order: words.numberIsShort })
+    if (!asked && endOfNumber(orderId)) return setWrong({ order: words.numberIsShort })
     if (!looksLikeEmail(email)) return setWrong({ email: words.emailMissing })
     setWrong({})
     onOpen(orderId.trim(), email.trim())

@@ -1,6 +1,6 @@
 import { getStatus, ApiError, type OrderStatus } from '../ui/api.ts'
 import { lateLooks } from '../ui/late-looks.ts'
-import { emailOf, forgetOrder, whenForgotten, rememberOrder } from '../ui/my-orders.ts'
+import { emailOf, forgetOrder, isForgotten, rememberOrder, whenForgotten } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
 import { wordsOf } from '../ui/language.ts'
@@ -46,20 +46,20 @@ export function openOrder(asked: string): OpenOrder {
     clearTimeout(timer)
     const before = forgotten
     const wasKnown = get().order?.orderId === orderId || emailOf(orderId) !== undefined
-    const isForgotten = () => {
-      if (forgotten === before && wasKnown && !emailOf(orderId)) letGo()
+    const isOver = () => {
+      if (forgotten === before && wasKnown && isForgotten(orderId)) letGo()
       return forgotten !== before
     }
     const again = (ms: number) => void (timer = setTimeout(() => void load(orderId, email), ms))
     try {
       const order = await ask(orderId, email, get().order?.status)
-      if (isForgotten()) return
+      if (isOver()) return
       rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
       const pause = pauseAfter(order, nextLook)
       if (pause) again(pause)
     } catch (trouble) {
-      if (isForgotten()) return
+      if (isOver()) return
       const unmatched = trouble instanceof ApiError && trouble.code === 'order_not_found'
       // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
       set({ fault: unmatched ? wordsOf('order').noMatch : sentence(trouble), ...(unmatched && { order: undefined }) })

@@ -43,11 +43,14 @@ export function forgetEmail(email: string): void {
   for (const one of all()) if (one.email.toLowerCase() === email.toLowerCase()) forgetOrder(one.orderId)
 }
 
+/** Whether an order that was in the list was forgotten. A full list has dropped its oldest orders, which were not. */
+export const isForgotten = (orderId: string): boolean => !find(orderId) && all().length < MOST
+
 /** Calls back when another tab has forgotten this order. A page in the browser's cache hears of it when it comes back. */
 export function whenForgotten(shown: () => string | undefined, forgotten: () => void): void {
   const look = () => {
     const orderId = shown()
-    if (orderId && !find(orderId)) forgotten()
+    if (orderId && isForgotten(orderId)) forgotten()
   }
   listen(PLACE, look)
   addEventListener('pageshow', look)
