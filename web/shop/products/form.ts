@@ -112,7 +112,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     dirty,
     save: (status?: Product['status']) => saving(() => save(status)),
     /** Saves only that it is on sale, and none of the typed text. */
-    publish: () => saving(async () => set(refreshed(latest(), await changeProduct(id, { status: 'active' })))),
+    publish: () => saving(() => publish(id, kept)),
     change: (to: Partial<Draft>) =>
       set({
         draft: { ...latest().draft, ...to },
@@ -150,6 +150,11 @@ function useFormState(seller: Seller, first: Versioned | undefined) {
     saveDraft(seller.id, product?.id ?? NEW, differs(draft, base) ? { draft, base, version } : undefined)
   }
   return { state, latest: () => latestRef.current, show, set }
+}
+
+async function publish(id: string, { latest, set }: ReturnType<typeof useFormState>): Promise<void> {
+  const saved = await changeProduct(id, { status: 'active' })
+  set(refreshed(latest(), saved))
 }
 
 /** The typed text stays unsaved: neither a half-typed price nor a fault may keep a product on sale. */

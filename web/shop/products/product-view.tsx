@@ -128,10 +128,11 @@ function ArchivePart({ form }: { form: ProductForm }) {
           onYes={() =>
             void action.run(async () => {
               await archiveProduct(product.id)
-              await form.refresh()
+              const isRead = await form.refresh()
               setAsking(false)
-              scrollTo(0, 0)
-              focusSection('sale')
+              // The files have the trouble of a reading. The part about the sale still shows the state before.
+              if (isRead) scrollTo(0, 0)
+              focusSection(isRead ? 'sale' : 'files')
               return ''
             })
           }

@@ -24,13 +24,14 @@ export function useReading(id: string, onRead: (newest: Versioned) => void) {
       failed = why
     }
     if (lastSaveRef.current !== lastSave) return refresh()
-    // A later reading has answered earlier.
-    if (turn < turns.shown) return true
+    if (newest && turn > turns.shown) {
+      turns.shown = turn
+      onRead(newest)
+    }
+    // The latest reading alone says whether the page is up to date.
+    if (turn < turns.asked) return turns.shown === turns.asked
     setTrouble(failed)
-    if (!newest) return false
-    turns.shown = turn
-    onRead(newest)
-    return true
+    return newest !== undefined
   }
 
   /** Runs a request whose answer is the product. */
