@@ -77,7 +77,7 @@ export const PayoutDetail = Type.Object({
   }),
   carried: change('The rest that earlier payouts did not pay. Negative where they could not cover a debt'),
   sales: Amount,
-  fees: change('Of a payout by a processor also the processor’s own. Without the shares that came back'),
+  fees: change('Without the shares that came back, and with the processor’s own fees where a processor paid it'),
   refunds: change('Negative'),
   disputes: change('Disputed money: negative when a bank holds or takes it, positive when a bank gives it back'),
   others: Type.Array(Type.Object({ at: Time, what: Type.String(), amount: change('Negative where money was taken') }), {
@@ -153,7 +153,8 @@ export const NextPayouts = Type.Object({
     Type.Object({
       currency: Currency,
       expected: Type.Integer({
-        description: 'The amount that will be available on that day if nothing else happens, in minor units.',
+        description:
+          'The amount that will be available when that day begins if nothing else happens, in minor units. Money that becomes available on the day, before the payouts are proposed, comes on top.',
       }),
       minimum: Type.Integer({ description: 'The smallest payout, in minor units.' }),
       blocked: Type.Union([Type.Enum([...NEXT_BLOCKS]), Type.Null()], {

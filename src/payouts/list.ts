@@ -4,7 +4,10 @@ import { Refusal } from '../kit/errors.ts'
 import { CANCELLED } from './accounts/mirror.ts'
 import type { StatedPayout } from './statement/statement.ts'
 
-/** The payouts of this service, and those that a processor made from a seller's connected account. */
+/**
+ * The payouts of this service, and those that a processor made from a seller's connected account. An earlier release stored
+ * "The bank refused it" for a failure without a reason.
+ */
 const PAYOUTS = sql`(
   select id, seller_id, state, currency, amount_minor, destination_shown, reference, cutoff_at, created_at, sent_at, paid_at, ended_at,
     failure, false as is_cancelled, null as bank_reference, 'manual' as by
@@ -12,7 +15,7 @@ const PAYOUTS = sql`(
   union all
   select id, seller_id, state, currency, amount_minor,
     case when processor like 'razorpay@%' then 'Your bank account at Razorpay' else 'Your bank account at Stripe' end, processor_payout_id,
-    created_at, created_at, created_at, paid_at, ended_at, failure, failure is not distinct from ${CANCELLED}, bank_reference,
+    created_at, created_at, created_at, paid_at, ended_at, nullif(failure, 'The bank refused it'), failure is not distinct from ${CANCELLED}, bank_reference,
     case when processor like 'razorpay@%' then 'razorpay-route' else 'stripe-connect' end
   from processor_payouts)`
 

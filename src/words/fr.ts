@@ -282,7 +282,7 @@ export const fr: Catalogue = {
       'Avec son numéro et votre adresse e-mail, vous retrouvez le reçu et les fichiers à tout moment. Le numéro de commande figure sur votre reçu et commence par ord_.',
     checkTyping: 'Veuillez vérifier la saisie et réessayer.',
     numberMissing: 'Veuillez saisir le numéro de commande.',
-    numberIsShort: 'C’est le numéro court. Veuillez saisir le long, qui commence par ord_.',
+    numberIsShort: 'C’est le numéro court. Veuillez saisir le numéro long, qui commence par ord_.',
     emailMissing: 'Veuillez saisir l’adresse e-mail de la commande.',
     show: 'Afficher la commande',
     lookingUp: 'Recherche en cours…',

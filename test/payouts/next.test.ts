@@ -38,7 +38,7 @@ test('the first day of a week or a month has the next run until its hour, which 
   assert.deepEqual(rows, [{ cron: '37 4 * * *', timezone: 'UTC' }])
 })
 
-test('until a week or a month has its run, the next one is tomorrow, and then in the next week or month', async () => {
+test('after the hour of the run, a week or a month without one has it tomorrow, and then in the next week or month', async () => {
   const { db } = shared()
   const now = new Date('2026-11-30T12:00:00Z')
   assert.deepEqual([nextRunOn('weekly', now, false), nextRunOn('monthly', now, false)], ['2026-12-01', '2026-12-01'])

@@ -58,7 +58,9 @@ export function RevokeDialog({ apiKey: { id, name, scopes }, endpoints, onNo, on
         Programs that use it are refused from this moment.
         {scopes.includes('keys:write') && ' The keys that it made end with it.'}
       </p>
-      {!endpoints && <p>We could not read whether it made endpoints. They would go on hearing of your orders.</p>}
+      {!endpoints && (
+        <p>We could not read whether it made endpoints. Those go on hearing of your orders until you remove them.</p>
+      )}
       {endpoints && endpoints.length > 0 && (
         <>
           <p>It gave these endpoints their address. They go on hearing of your orders until you remove them:</p>
